@@ -1,5 +1,6 @@
 import { HeraldError } from "../contract/errors/errors.ts";
 import { problemResponse } from "../contract/errors/problem.ts";
+import { linesType } from "../contract/transfer/lines.ts";
 import type { Peers } from "../lib/network/client-address.ts";
 import { createId } from "../lib/text/ids.ts";
 import { createEndsSoon, isTooLongToDrop } from "./requests/long-bodies.ts";
@@ -103,6 +104,11 @@ function isCheap({ keyId, route, status }: Call): boolean {
   return status >= 400 || (keyId === undefined && route !== realTimeRoutes.stream);
 }
 
+/** Whether the body is being read while the response is written, as lines are. */
+function answersWhileReading({ status, headers }: Response): boolean {
+  return status === 200 && headers.get("Content-Type") === linesType;
+}
+
 /** Bun reads and drops the body of such a request while it is answered, which may take as long as a stream. */
 const takesNoBody = new Set(["GET", "HEAD"]);
 
@@ -138,7 +144,7 @@ export function followCalls({ redact, onAnswer, traceCall, hold }: Observers): F
     call.requestId ??= response?.headers.get("X-Request-Id") ?? undefined;
     onAnswer(call);
     if (response !== undefined && !call.isBodyRead && isTooLongToDrop(request.headers)) {
-      if (response.status >= 400) call.isBodyRead = await endsSoon(request);
+      if (!answersWhileReading(response)) call.isBodyRead = await endsSoon(request);
       if (!call.isBodyRead) response.headers.set("Connection", "close");
     }
     if (response !== undefined && isCheap(call)) await hold(request, call, response);

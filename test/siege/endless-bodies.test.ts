@@ -76,3 +76,24 @@ test("a body of undeclared length that has an end leaves its connection open, wh
   expect(call.statuses()).toEqual([201, 422, 200]);
   call.end();
 });
+
+test("a body that a call does not take is waited for, and ends the connection only if it has no end", async () => {
+  await fetch(`${herald().url}/admin/organizations/bodiless`, { method: "PUT", headers: withKey(), body: "{}" });
+  await fetch(`${herald().url}/admin/organizations/bodiless/users/u1`, {
+    method: "PUT",
+    headers: withKey(),
+    body: "{}",
+  });
+  const path = "/admin/organizations/bodiless/users/u1/sessions";
+  const ended = await begin("DELETE", path, withKey());
+  await Bun.sleep(100); // the call is answered, if nothing waits for the body
+  ended.write(piece + lastChunk);
+  await eventually(() => ended.statuses().length === 1 || undefined, "an answer");
+  ended.write("GET /healthz HTTP/1.1\r\nHost: herald\r\n\r\n");
+  await eventually(() => ended.statuses().length === 2 || undefined, "an answer on the same connection");
+  ended.end();
+  const endless = await begin("DELETE", path, withKey());
+  for (let count = 0; count < 20; count++) endless.write(piece);
+  await endless.closed();
+  expect([ended.statuses(), endless.statuses()]).toEqual([[204, 200], [204]]);
+});

@@ -18,7 +18,7 @@ export function isTooLongToDrop(headers: Headers): boolean {
 }
 
 /**
- * Waits a moment for the end of the unread body of a refused call. Resolves to whether it has come, so that the connection can go
+ * Waits a moment for the end of a body that a call was answered without. Resolves to whether it has come, so that the connection can go
  * on; at once, if too many calls wait. A client that is still writing when its connection is closed may not see why.
  */
 export type EndsSoon = (request: Request) => Promise<boolean>;
