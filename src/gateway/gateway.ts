@@ -34,7 +34,8 @@ import { createStage } from "./fanout/stage.ts";
 import { createTopics } from "./fanout/topics.ts";
 import { createGatewayFigures, type HeldFigures } from "./figures.ts";
 import { createBacklog } from "./limits/backlog.ts";
-import { chargeCatchUp, costs, createUserBudgets } from "./limits/user-budgets.ts";
+import { createDownloads } from "./limits/downloads.ts";
+import { chargeCatchUp, createUserBudgets } from "./limits/user-budgets.ts";
 import { createPlayables } from "./log/playable.ts";
 import type { LogBreak } from "./log/sequencer.ts";
 import type { Log } from "./log/sequencers.ts";
@@ -339,15 +340,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     activity: () => ({ ...roster.size(), lag: sequencers.lag }),
     /** The number of connections of an address, as named by `networkOf`. */
     countOfAddress: places.countOf,
-    /** What users pay for files. */
-    downloads: {
-      /** Charges for asking for one. Throws `rate_limited` if the budget is used up. */
-      admit(user: { org: string; uid: string }): void {
-        budgets.require(user);
-        budgets.charge(user, costs.file);
-      },
-      charge: (user: { org: string; uid: string }, bytes: number) => budgets.charge(user, costs.downloaded(bytes)),
-    },
+    downloads: createDownloads({ ...dependencies, budgets }),
     /** Counters since the start. */
     figures,
     /** Everything currently held for connections; all zero once the last one has gone. */

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { useHerald } from "../harness/servers/herald.ts";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startHerald, useHerald } from "../harness/servers/herald.ts";
 import { callWith, createKey } from "../harness/servers/keys.ts";
 import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 
@@ -34,5 +37,26 @@ describe("more keys (row 8)", () => {
     expect(refused[0]?.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
     const others = await callWithKeys(other, 1, callsOfKey);
     expect(others.map(({ status }) => status).filter((status) => status !== 200)).toEqual([]);
+  });
+});
+
+/** Creates an organization with a rate of its own, on a node that then stops. Returns a key that may read its files. */
+async function leaveOrganization(dataDir: string): Promise<string> {
+  await using node = await startHerald({ dataDir });
+  const org = await createOrganization(node);
+  await node.admin("PUT", org.path(), { limits: { requests_per_second: perSecond } });
+  return (await createKey(node, { organization: org.id, scopes: ["history:read"] })).key;
+}
+
+describe("requests for files", () => {
+  test("count toward their organization, also on a node that has not met it yet", async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "herald-files-"));
+    const headers = { "Admin-Api-Key": await leaveOrganization(dataDir) };
+    await using node = await startHerald({ dataDir });
+    const ask = async () => (await node.http("GET", "/files/nothing", { headers })).status;
+    const statuses = await Promise.all(Array.from({ length: 10 * perSecond }, ask));
+    rmSync(dataDir, { recursive: true });
+    expect(statuses.filter((status) => status === 404).length).toBeWithin(perSecond, 10 * perSecond);
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0);
   });
 });

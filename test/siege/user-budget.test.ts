@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { within } from "../harness/deadline.ts";
+import { expectProblem } from "../harness/reading/expectations.ts";
 import { useHerald } from "../harness/servers/herald.ts";
 import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 
@@ -49,5 +50,19 @@ describe("a user who returns whenever a socket has used up its requests (row 2)"
     expect(reason).toMatch(/retry in \d+ s/);
     using bob = await org.socket("bob");
     expect((await bob.request("ping")).pong).toEqual({});
+  });
+
+  test("is refused files without a look at the database", async () => {
+    const { org, list } = await setUp();
+    const headers = { Authorization: `Bearer ${await org.token("alice")}` };
+    const download = () => herald().http<unknown>("GET", "/files/nothing", { headers });
+    expectProblem(await download(), 404, "file_not_found");
+    let answered = 0;
+    for (let count = 0; count < connections; count++)
+      answered += (await askUntilClosed(org, "alice", list).catch(() => undefined))?.answered ?? 0;
+    expect(answered).toBeGreaterThan(0);
+    expectProblem(await download(), 429, "rate_limited");
+    await herald().admin("DELETE", org.path("users", "alice", "sessions"));
+    expectProblem(await download(), 429, "rate_limited"); // only the database knows that the token is revoked
   });
 });

@@ -10,12 +10,21 @@ import type { Authentication } from "../../services/keys/authentication.ts";
 import { permitScope } from "../../services/keys/permissions.ts";
 import type { RateLimit } from "../../services/limits/key-rates.ts";
 import type { OrganizationUse } from "../../services/limits/organization-use.ts";
+import type { Identity } from "../../services/sessions/tokens.ts";
 import { isKnown, rangeOf } from "../answers/byte-range.ts";
 import { type Bind, type LongCall, type Router, type Runtime, requestIdOf } from "../bind.ts";
 import type { Call } from "../calls.ts";
 
-/** What users pay for files: for each that they ask for, or else `rate_limited` is thrown, and for its bytes. */
-export type Downloads = { admit(user: User): void; charge(user: User, bytes: number): void };
+/** What limits downloads. */
+export type Downloads = {
+  /** Resolves when it is the turn of an address to ask for a file. */
+  enter(address: string, request: Pick<Request, "signal">): Promise<void>;
+  /** Charges a user for asking for a file. Throws `rate_limited`. */
+  admit(user: User): void;
+  charge(user: User, bytes: number): void;
+  /** Resolves when it is the turn of an organization, or of a key of none, to open a file. */
+  turn(name: string, request: Pick<Request, "signal">): Promise<void>;
+};
 
 type User = { org: string; uid: string };
 
@@ -172,23 +181,29 @@ async function identify(
 ): Promise<FileReader> {
   const address = clientAddress(request, runtime);
   call.address = address;
+  await downloads.enter(address, request);
   const key = request.headers.get("admin-api-key");
   const signature = new URL(request.url).searchParams.get("signature");
   const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
-  const admit = (user: User) => {
-    downloads.admit(user);
-    return charged(user, use);
+  const enter = async (org: string | undefined, name: string) => {
+    if (org !== undefined) await use.know(org);
+    use.admitRequest(org, 1);
+    await downloads.turn(name, request);
   };
-  if (key === null && token !== undefined) return admit(await fileAddresses.identify(token, address));
-  if (key === null && signature !== null) return admit(await fileAddresses.verify(signature, id, address));
+  const admit = async (identity: Identity) => {
+    const { org, uid } = identity;
+    downloads.admit(identity); // before the database is asked
+    await enter(org, org);
+    await fileAddresses.admit(identity);
+    return { org, uid };
+  };
+  if (key === null && token !== undefined) return await admit(await fileAddresses.identify(token, address));
+  if (key === null && signature !== null) return await admit(await fileAddresses.verify(signature, id));
   const caller = await authentication.authenticate(key, () => address);
   call.keyId = caller.keyId;
   rateLimit.admit(caller.keyId, 1);
   permitScope(caller, "history:read");
-  return charged({ org: caller.rights.org ?? undefined }, use);
-}
-
-function charged<Reader extends FileReader>(reader: Reader, use: OrganizationUse): Reader {
-  use.admitRequest(reader.org, 1);
-  return reader;
+  const org = caller.rights.org ?? undefined;
+  await enter(org, org ?? caller.keyId);
+  return { org };
 }

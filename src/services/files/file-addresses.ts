@@ -13,20 +13,20 @@ export type FileAddresses = {
    * token is refused or the user may not have the file.
    */
   urlsOf(user: TokenHolder, fileIds: string[]): Promise<Record<string, string>>;
-  /** The user of a token. Throws `unauthorized`, or `rate_limited` after many bad ones. */
-  identify(token: string, address: string): Promise<User>;
-  /** The user of a signed address. Throws `unauthorized`. */
-  verify(signature: string, fileId: string, address: string): Promise<User>;
+  /** Who holds a token, without the database. Throws `unauthorized`, or `rate_limited` after many bad ones. */
+  identify(token: string, address: string): Promise<Identity>;
+  /** Who holds a signed address, without the database. Throws `unauthorized`. */
+  verify(signature: string, fileId: string): Promise<Identity>;
+  /** Asks the database whether that user may still ask for files. Throws `unauthorized`. */
+  admit(identity: Identity): Promise<void>;
 };
 
 /** The user of a token, which was issued at a time, in milliseconds since the Unix epoch. */
 type TokenHolder = Pick<Identity, "org" | "uid" | "issuedAt"> & { tokenId?: string | undefined };
 
-type User = { org: string; uid: string };
-
 type Options = {
   files: Pick<FileReads, "readableBy">;
-  sessions: Pick<Sessions, "identify" | "open">;
+  sessions: Pick<Sessions, "identify" | "requireUnrevoked" | "open">;
   /** The secret of user tokens, and the one before it. */
   secrets: readonly string[];
   clock: Clock;
@@ -59,11 +59,6 @@ export function createFileAddresses({ sessions, files, secrets, clock }: Options
     throw new HeraldError("unauthorized", "the address of the file is invalid or has expired; ask for a new one");
   }
 
-  async function admit(identity: Identity): Promise<User> {
-    const { org, uid } = await sessions.open(identity);
-    return { org, uid };
-  }
-
   async function sign({ org, uid, issuedAt, tokenId }: TokenHolder, fileId: string): Promise<string> {
     const [key] = keys;
     if (key === undefined) throw new Error("no secret signs the addresses of files");
@@ -81,7 +76,14 @@ export function createFileAddresses({ sessions, files, secrets, clock }: Options
       const readable = [...(await files.readableBy(user.org, user.uid, fileIds))];
       return Object.fromEntries(await Promise.all(readable.map(async (id) => [id, await sign(user, id)] as const)));
     },
-    identify: async (token, address) => await admit(await sessions.identify(token, address)),
-    verify: async (signature, fileId) => await admit(await read(signature, fileId)),
+    identify: sessions.identify,
+    async verify(signature, fileId) {
+      const identity = await read(signature, fileId);
+      sessions.requireUnrevoked(identity);
+      return identity;
+    },
+    async admit(identity) {
+      await sessions.open(identity);
+    },
   };
 }

@@ -22,6 +22,8 @@ export type Sessions = {
    * that. A token that `open` found revoked is refused at once, so that it uses up none of its user's budget.
    */
   identify(token: string, address: string): Promise<Identity>;
+  /** Throws `unauthorized` if `open` found the token of this identity revoked. */
+  requireUnrevoked(identity: Identity): void;
   /**
    * Reads revocations, blocks, the head and the user's conversations in one snapshot. Anything committed later,
    * including a sign-out or block, has an offset beyond `head`. A valid token of an unknown user creates the user.
@@ -69,13 +71,18 @@ export function createSessions({
     }
   }
 
+  function requireUnrevoked(identity: Identity): void {
+    if (revocations.has(identity)) throw revoked();
+  }
+
   return {
     isSuspect: (address) => !refusals.hasRoom(address),
     async identify(token, address) {
       const identity = await verify(token, address);
-      if (revocations.has(identity)) throw revoked();
+      requireUnrevoked(identity);
       return identity;
     },
+    requireUnrevoked,
     async open(identity) {
       const { org, uid, issuedAt, tokenId } = identity;
       const snapshot = await standing.snapshot(org, uid, tokenId);

@@ -3,6 +3,7 @@ import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
 import { createId } from "../../lib/text/ids.ts";
 import { createParticipantReads, createStanding } from "../directory/participants.ts";
+import { createFileReads } from "../files/files.ts";
 import { createLogReader } from "../log/log-reader.ts";
 import { createHistory, createMissedEvents } from "../messages/history.ts";
 import { migrateStore } from "../migrate.ts";
@@ -238,7 +239,11 @@ async function warmUp(reader: Reader, batches: BatchLog): Promise<void> {
     createParticipantReads({ reader }),
     createStanding({ reader }),
   ];
-  const [missed, history] = [createMissedEvents({ reader }), createHistory({ reader })];
+  const [missed, history, files] = [
+    createMissedEvents({ reader }),
+    createHistory({ reader }),
+    createFileReads({ reader }),
+  ];
   const reads: (() => Promise<unknown>)[] = [
     () => log.heads([""]),
     () => participants.has("", "", ""),
@@ -250,6 +255,8 @@ async function warmUp(reader: Reader, batches: BatchLog): Promise<void> {
     () => history.messages("", "", { direction: "backward", limit: 1, maxBytes: 1 }),
     () => history.lastPlaces("", [""]),
     () => history.messagesAt("", [0]),
+    () => files.readableBy("", "", [""]),
+    () => files.get("", ""),
   ];
   for (const read of reads) await onEach(reading.connections, read);
 }

@@ -157,6 +157,7 @@ export function createNode(options: Options): Node {
     },
     sessions: {
       isSuspect: () => false,
+      requireUnrevoked: () => undefined,
       async identify(token, address) {
         const identity = await sessions.identify(token, address);
         signed.set(identity, token);
