@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
@@ -69,6 +70,8 @@ export async function openGround(
     const url = `${postgres.url}/${name}`;
     await using copy = new SQL(url, { max: 1 });
     await copy.unsafe("ANALYZE"); // PostgreSQL does so itself within a database's first minute
+    await using superuser = new SQL(postgres.asSuperuser(url), { max: 1 });
+    await superuser.unsafe("CHECKPOINT");
     return url;
   }
 
@@ -87,6 +90,7 @@ export async function openGround(
       const copy = join(folder, `copy-${copies}`);
       cpSync(first, copy, { recursive: true });
       const url = await copyDatabase();
+      execFileSync("sync"); // otherwise the kernel writes the copy to the disk in the middle of the siege, half a minute later
       const node = await startHerald(copy, { ...settingsOf(url), ...settings }, { root, areLimitsKept: true });
       return {
         node,

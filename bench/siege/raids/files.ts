@@ -1,6 +1,6 @@
-import { get } from "../../harness/crowds/handshake.ts";
-import { keepOpen, type Line } from "../attack/lines.ts";
-import { askWithoutEnd, createAnswerScanner, requestOf, statusOf } from "../attack/pipeline.ts";
+import { get, headEnd } from "../../harness/crowds/handshake.ts";
+import { keepOpen } from "../attack/lines.ts";
+import { askWithoutEnd, requestOf, statusOf } from "../attack/pipeline.ts";
 import { tokensOf } from "../attack/sockets.ts";
 import type { Tally } from "../attack/tally.ts";
 import { type Camp, type Raid, stallMs, tenant, tenantPath } from "../camp.ts";
@@ -14,38 +14,51 @@ function upload({ url, key }: Camp, tally: Tally, connections: number, body: str
   askWithoutEnd({ url, tally, connections, window: 1, request: () => request });
 }
 
-type Downloading = { camp: Camp; tally: Tally; connections: number; isDeaf?: boolean; lines?: readonly string[] };
+type Downloading = {
+  camp: Camp;
+  tally: Tally;
+  connections: number;
+  isDeaf?: boolean;
+  hasKey?: boolean;
+  lines?: readonly string[];
+};
 
-/** Downloads one file with the tokens of one user, again and again. The deaf read no more than that it has begun. */
-async function download({ camp, tally, connections, isDeaf = false, lines = [] }: Downloading): Promise<void> {
-  const { url, file } = camp;
+const firstByte = ["Range: bytes=0-0"];
+
+/** Downloads one file with the token of one user or a key, again and again. The deaf read no more than that it has begun. */
+async function download(downloading: Downloading): Promise<void> {
+  const { camp, tally, connections, isDeaf = false, hasKey = false, lines = [] } = downloading;
+  const { url, key, file } = camp;
   const [token] = await tokensOf(tenant.members.slice(0, 1));
-  const hello = get(new URL(url).host, `/files/${file}`, [`Authorization: Bearer ${token}`, ...lines]);
+  const credential = hasKey ? `Admin-Api-Key: ${key}` : `Authorization: Bearer ${token}`;
+  const hello = get(new URL(url).host, `/files/${file}`, [credential, ...lines]);
   keepOpen({
     url,
     tally,
     count: connections,
     talk() {
-      const scan = createAnswerScanner((status) => tally.count(`HTTP ${status}`));
-      let length = Number.POSITIVE_INFINITY;
-      let read = 0;
-      const ask = (line: Line) => {
-        read = 0;
-        line.write(hello);
+      let head: Buffer = Buffer.alloc(0);
+      let missing: number | undefined; // bytes of the body, once the head is complete
+      const begin = (chunk: Buffer): number | undefined => {
+        head = Buffer.concat([head, chunk]);
+        const end = head.indexOf(headEnd);
+        if (end === -1) return undefined;
+        const status = statusOf(head);
+        if (status !== undefined) tally.count(`HTTP ${status}`);
+        const [, length = "0"] = /content-length: (\d+)/i.exec(head.toString("latin1", 0, end)) ?? [];
+        const begun = head.length - end - headEnd.length;
+        head = Buffer.alloc(0);
+        return Number(length) - begun;
       };
       return {
         hello,
         hear(chunk, line) {
-          if (read === 0) {
-            if (statusOf(chunk) !== undefined) scan(chunk);
-            const text = chunk.toString("latin1", 0, 2_000);
-            const head = text.indexOf("\r\n\r\n") + 4;
-            length = head + Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0);
-          }
-          read += chunk.length;
           tally.count("bytes read", chunk.length);
-          if (isDeaf) line.pause();
-          else if (read >= length) ask(line);
+          missing = missing === undefined ? begin(chunk) : missing - chunk.length;
+          if (isDeaf) return line.pause();
+          if (missing === undefined || missing > 0) return;
+          missing = undefined;
+          line.write(hello);
         },
       };
     },
@@ -76,7 +89,13 @@ export const fileRaids: readonly Raid[] = [
     row: 2,
     mustBeTold: true,
     who: "one user token: one byte of a file, as fast as it is answered, on 400 connections",
-    attack: (camp, tally) => download({ camp, tally, connections: 400, lines: ["Range: bytes=0-0"] }),
+    attack: (camp, tally) => download({ camp, tally, connections: 400, lines: firstByte }),
+  },
+  {
+    name: "key-downloads",
+    row: 2,
+    who: "key with `history:read`: one byte of a file, as fast as it is answered, on 400 connections",
+    attack: (camp, tally) => download({ camp, tally, connections: 400, hasKey: true, lines: firstByte }),
   },
   {
     name: "deaf-downloads",
