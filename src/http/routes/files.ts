@@ -185,7 +185,7 @@ async function identify(
   const key = request.headers.get("admin-api-key");
   const signature = new URL(request.url).searchParams.get("signature");
   const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
-  const enter = async (org: string | undefined, name: string) => {
+  const payAndWait = async (org: string | undefined, name: string) => {
     if (org !== undefined) await use.know(org);
     use.admitRequest(org, 1);
     await downloads.turn(name, request);
@@ -193,7 +193,7 @@ async function identify(
   const admit = async (identity: Identity) => {
     const { org, uid } = identity;
     downloads.admit(identity); // before the database is asked
-    await enter(org, org);
+    await payAndWait(org, org);
     await fileAddresses.admit(identity);
     return { org, uid };
   };
@@ -204,6 +204,6 @@ async function identify(
   rateLimit.admit(caller.keyId, 1);
   permitScope(caller, "history:read");
   const org = caller.rights.org ?? undefined;
-  await enter(org, org ?? caller.keyId);
+  await payAndWait(org, org ?? caller.keyId);
   return { org };
 }
