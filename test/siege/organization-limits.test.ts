@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,13 +49,14 @@ async function leaveOrganization(dataDir: string): Promise<string> {
 }
 
 describe("requests for files", () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "herald-files-"));
+  afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
   test("count toward their organization, also on a node that has not met it yet", async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), "herald-files-"));
     const headers = { "Admin-Api-Key": await leaveOrganization(dataDir) };
     await using node = await startHerald({ dataDir });
     const ask = async () => (await node.http("GET", "/files/nothing", { headers })).status;
     const statuses = await Promise.all(Array.from({ length: 10 * perSecond }, ask));
-    rmSync(dataDir, { recursive: true });
     expect(statuses.filter((status) => status === 404).length).toBeWithin(perSecond, 10 * perSecond);
     expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0);
   });

@@ -1,10 +1,10 @@
-import { HeraldError } from "../../contract/errors/errors.ts";
 import type { Turnstile } from "../../lib/event-loop/turnstile.ts";
 import type { Owner } from "../../lib/owner.ts";
 import type { Limiter } from "../../lib/queues/limiter.ts";
 import type { OrganizationLimits } from "../../services/limits/organization-limits.ts";
 import type { Session, Sessions } from "../../services/sessions/sessions.ts";
 import type { Identity } from "../../services/sessions/tokens.ts";
+import { passUnlessGone } from "../limits/passing.ts";
 import type { Places } from "../limits/places.ts";
 import type { UserBudgets } from "../limits/user-budgets.ts";
 
@@ -73,8 +73,7 @@ export function createDoorkeeper(dependencies: Dependencies): Doorkeeper {
 
   return {
     async enter(owner, address) {
-      await entrance.pass(address, { owner });
-      if (owner.isClosed) throw new HeraldError("bad_request", "the client has disconnected");
+      await passUnlessGone(entrance, address, owner);
       try {
         places.takeForAddress(owner, address);
       } catch (error) {

@@ -1,32 +1,14 @@
-import { HeraldError } from "../../contract/errors/errors.ts";
 import { createTurnstile, type Turnstile } from "../../lib/event-loop/turnstile.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
 import { createOwner, onAbort } from "../../lib/owner.ts";
+import type { Downloads } from "../../services/files/downloads.ts";
+import { passUnlessGone } from "./passing.ts";
 import { costs, type UserBudgets } from "./user-budgets.ts";
 
 // Requests whose tokens are verified per turn of the event loop, or in 2 ms while organizations share the node: some 1,000 a second.
 const entering = { perTurn: { alone: 4, shared: 2 }, turnMs: 2 };
 // Files of one organization that are opened while several share the node: some 450 a second, like sessions.
 const openedOfOrganization = { most: 4, inMs: 8 };
-
-type User = { org: string; uid: string };
-
-/** What users pay for files, and how many requests for files are at work at once. */
-export type Downloads = {
-  /** Resolves when a request from an address may be looked at. Rejects if the client has hung up meanwhile. */
-  enter(address: string, request: Abortable): Promise<void>;
-  /** Charges for asking for a file. Throws `rate_limited` if the user's budget is used up. */
-  admit(user: User): void;
-  /** Charges for the bytes of a file. */
-  charge(user: User, bytes: number): void;
-  /**
-   * Resolves when a file may be opened for an organization, or for a key that belongs to none. Rejects if the client has hung up
-   * meanwhile.
-   */
-  turn(name: string, request: Abortable): Promise<void>;
-};
-
-type Abortable = Pick<Request, "signal">;
 
 type Dependencies = {
   budgets: Pick<UserBudgets, "require" | "charge">;
@@ -47,12 +29,11 @@ export function createDownloads({ budgets, isShared, onError }: Dependencies): D
   });
 
   /** Passes a turnstile, unless the client hangs up. */
-  async function pass(turnstile: Turnstile, name: string, { signal }: Abortable): Promise<void> {
+  async function pass(turnstile: Turnstile, name: string, { signal }: Pick<Request, "signal">): Promise<void> {
     if (turnstile.takes(1, name)) return;
     const owner = createOwner(onError);
     onAbort(signal, owner.close);
-    await turnstile.wait(name, { owner });
-    if (owner.isClosed) throw new HeraldError("bad_request", "the client has disconnected");
+    await passUnlessGone(turnstile, name, owner);
   }
 
   return {

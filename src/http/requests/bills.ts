@@ -1,7 +1,7 @@
 import { isIdentifier } from "../../contract/identifiers.ts";
 import { type Caller, nobody } from "../../services/keys/permissions.ts";
 import { costOfBytes, type RateLimit } from "../../services/limits/key-rates.ts";
-import type { OrganizationUse } from "../../services/limits/organization-use.ts";
+import { admitOnceKnown, type OrganizationUse } from "../../services/limits/organization-use.ts";
 
 /** What one call has cost so far, and who pays: its key, and the key's organization or else the one that the call names. */
 export type Bill = { cost: number; payer: Caller; org: string | undefined; hasOrgPaid: boolean };
@@ -39,8 +39,7 @@ const surelyCheapCharacters = 16_384; // at most four bytes each
 
 /** Creates the bills of calls, which keys pay by their rate limit, and organizations by their use. */
 export function createBills({ rateLimit, use }: Dependencies): Bills {
-  function pay(bill: Bill, org: string | undefined): void {
-    use.admitRequest(org, bill.cost);
+  function notePaid(bill: Bill, org: string | undefined): void {
     bill.org = org;
     bill.hasOrgPaid = true;
   }
@@ -48,9 +47,9 @@ export function createBills({ rateLimit, use }: Dependencies): Bills {
   /** Waits only if the node does not know the organization yet. */
   function admitOrganization(bill: Bill, named: string | undefined): Promise<void> | undefined {
     const org = named !== undefined && isIdentifier(named) ? named : undefined; // an invalid id is about to be refused
-    const asked = org === undefined ? undefined : use.know(org);
-    if (asked !== undefined) return asked.then(() => pay(bill, org));
-    pay(bill, org);
+    const admitted = admitOnceKnown(use, org, bill.cost);
+    if (admitted !== undefined) return admitted.then(() => notePaid(bill, org));
+    notePaid(bill, org);
     return undefined;
   }
 

@@ -4,29 +4,17 @@ import { problemResponse } from "../../contract/errors/problem.ts";
 import type { Operations } from "../../contract/operations/all.ts";
 import { validate } from "../../contract/requests.ts";
 import type { ClientAddress } from "../../lib/network/client-address.ts";
+import type { Downloads } from "../../services/files/downloads.ts";
 import type { FileAddresses } from "../../services/files/file-addresses.ts";
 import type { FileReader, Files, Upload } from "../../services/files/files.ts";
 import type { Authentication } from "../../services/keys/authentication.ts";
 import { permitScope } from "../../services/keys/permissions.ts";
 import type { RateLimit } from "../../services/limits/key-rates.ts";
-import type { OrganizationUse } from "../../services/limits/organization-use.ts";
+import { admitOnceKnown, type OrganizationUse } from "../../services/limits/organization-use.ts";
 import type { Identity } from "../../services/sessions/tokens.ts";
 import { isKnown, rangeOf } from "../answers/byte-range.ts";
 import { type Bind, type LongCall, type Router, type Runtime, requestIdOf } from "../bind.ts";
 import type { Call } from "../calls.ts";
-
-/** What limits downloads. */
-export type Downloads = {
-  /** Resolves when it is the turn of an address to ask for a file. */
-  enter(address: string, request: Pick<Request, "signal">): Promise<void>;
-  /** Charges a user for asking for a file. Throws `rate_limited`. */
-  admit(user: User): void;
-  charge(user: User, bytes: number): void;
-  /** Resolves when it is the turn of an organization, or of a key of none, to open a file. */
-  turn(name: string, request: Pick<Request, "signal">): Promise<void>;
-};
-
-type User = { org: string; uid: string };
 
 type Services = {
   files: Files;
@@ -186,8 +174,7 @@ async function identify(
   const signature = new URL(request.url).searchParams.get("signature");
   const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
   const payAndWait = async (org: string | undefined, name: string) => {
-    if (org !== undefined) await use.know(org);
-    use.admitRequest(org, 1);
+    await admitOnceKnown(use, org, 1);
     await downloads.turn(name, request);
   };
   const admit = async (identity: Identity) => {

@@ -28,7 +28,7 @@ export type OrganizationUse = {
   know(org: string): Promise<void> | undefined;
   /**
    * Charges a request of this cost, whatever its key; throws `rate_limited`. `org` is `undefined` if the request names
-   * none.
+   * none. One that this node does not know counts as none: see `admitOnceKnown`.
    */
   admitRequest(org: string | undefined, cost: number): void;
   /** Adds to the cost of a request. */
@@ -184,6 +184,18 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
     note: sharing.note,
     isShared: sharing.isShared,
   };
+}
+
+/** Charges a request like `admitRequest`, but waits until this node knows the organization, if it does not yet. */
+export function admitOnceKnown(
+  use: Pick<OrganizationUse, "know" | "admitRequest">,
+  org: string | undefined,
+  cost: number,
+): Promise<void> | undefined {
+  const asked = org === undefined ? undefined : use.know(org);
+  if (asked !== undefined) return asked.then(() => use.admitRequest(org, cost));
+  use.admitRequest(org, cost);
+  return undefined;
 }
 
 function tooMany(what: "requests" | "messages", perSecond: number, waitMs: number): HeraldError {
