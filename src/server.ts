@@ -140,7 +140,6 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   if (database.advice !== undefined) log.warn(database.advice);
   const { adminKey, tokenSecret, keySecret } = secretsOf(config, { log, redaction });
   const counting = createCounting({ nodeId, clock, steadyClock });
-  starting.defer(counting.watchEventLoop());
   const store = createStore({ ...database, announce, observer: observeCommits(counting, tracing, guard) });
   const refusals = createRefusals({
     perSecond: config.HERALD_LIMIT_REFUSALS_PER_SECOND,
@@ -354,6 +353,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   starting.defer(() => atMost(requestsMayTakeMs, outbox?.stop()));
   if (tlsFiles !== undefined && tls !== undefined)
     starting.defer(followTls({ files: tlsFiles, current: tls, server: listening, clock, log }));
+  starting.defer(counting.watchEventLoop()); // not before: the work of a start delays nobody
   const { url } = listening;
   if (worker === undefined) warnOfPlainHttp(config, log);
   if (!state.hasBus)

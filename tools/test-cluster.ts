@@ -3,7 +3,7 @@
 // test:cluster -- sse since` two files.
 import { spawn } from "bun";
 import { startNats } from "../test/harness/engines/nats.ts";
-import { startPostgres } from "../test/harness/engines/postgres.ts";
+import { plannedOnce, startPostgres } from "../test/harness/engines/postgres.ts";
 import { sourceFiles } from "./checks/source-files.ts";
 
 /**
@@ -34,14 +34,17 @@ const files = sourceFiles(["test/contract", "test/security"]).filter(
     (wanted.length === 0 || wanted.some((word) => file.includes(word))),
 );
 
-const postgres = await startPostgres();
+const postgres = await startPostgres({ settings: { ...plannedOnce, fsync: "off" } }); // it outlives what runs on it
 const nats = await startNats();
 if (postgres === undefined || nats === undefined) process.exit(0);
 for (const [file, reason] of Object.entries(leftOut)) console.log(`left out: ${file}: ${reason}`);
-const tests = spawn([process.execPath, "test", "--parallel=2", ...files.map((file) => `./${file}`)], {
-  env: { ...process.env, TEST_POSTGRES_URL: postgres.url, TEST_NATS_URL: nats.url },
-  stdio: ["inherit", "inherit", "inherit"],
-});
+const tests = spawn(
+  [process.execPath, "test", "--timeout=60000", "--parallel=3", ...files.map((file) => `./${file}`)],
+  {
+    env: { ...process.env, TEST_POSTGRES_URL: postgres.url, TEST_NATS_URL: nats.url },
+    stdio: ["inherit", "inherit", "inherit"],
+  },
+);
 // Ctrl-C reaches the tests directly; the servers end after them.
 process.on("SIGINT", () => undefined).on("SIGTERM", () => tests.kill());
 const code = await tests.exited;

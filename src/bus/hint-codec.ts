@@ -10,9 +10,11 @@ const version = 1;
 
 /** Encodes an event as a hint, or only its place if the text would exceed `maxBytes`. */
 export function encodeHint(event: LogEvent, maxBytes: number): string {
-  const text = JSON.stringify({ v: version, ...event });
-  if (Buffer.byteLength(text) <= maxBytes) return text;
-  const { org, offset, id, prev } = event;
+  const { org, offset, id, prev, payload } = event;
+  if (payload.length <= maxBytes) {
+    const text = JSON.stringify({ v: version, ...event });
+    if (Buffer.byteLength(text) <= maxBytes) return text;
+  }
   return JSON.stringify({ v: version, org, offset, id, prev });
 }
 

@@ -10,18 +10,25 @@ import { type Herald, startHerald, TEST_TOKEN_SECRET } from "../harness/servers/
 import { createOrganization } from "../harness/servers/organization.ts";
 import { scheduling } from "../harness/servers/scheduling.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
+
+/** On a slow machine, a figure that took long to read is read again after a minute only. */
+const readAgainMs = 70_000;
 
 const mebibyte = 1024 * 1024;
 const alone = { HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET };
 
 /** The value of a metric once it meets a condition. */
 function valueWhen(node: Herald, name: string, isThere: (value: number) => boolean): Promise<number> {
-  return eventually(async () => {
-    const { samples } = readMetrics((await node.http<string>("GET", "/metrics")).text);
-    const value = sampleOf(samples, name);
-    return value !== undefined && isThere(value) ? value : undefined;
-  }, `${name} to be there`);
+  return eventually(
+    async () => {
+      const { samples } = readMetrics((await node.http<string>("GET", "/metrics")).text);
+      const value = sampleOf(samples, name);
+      return value !== undefined && isThere(value) ? value : undefined;
+    },
+    `${name} to be there`,
+    readAgainMs,
+  );
 }
 
 /** Stores this many MiB that cannot be compressed. */

@@ -5,7 +5,10 @@ import { readPage } from "./markdown.ts";
 import { start } from "./process.ts";
 import { createFreshCopy, readersEnvironment } from "./workspace.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(240_000);
+
+/** `npm ci` takes half a minute on an idle machine with two cores, and other tests run beside it. */
+const installMs = 180_000;
 
 async function freePort(): Promise<string> {
   const server = createServer();
@@ -35,7 +38,7 @@ test("in a fresh copy, the README's first command installs and starts, and what 
   });
   const pasteboard = readersEnvironment({});
   try {
-    await server.waitFor(/Herald is listening on \S+[\s\S]*Documentation/, 40_000);
+    await server.waitFor(/Herald is listening on \S+[\s\S]*Documentation/, installMs);
     const listener = start(["bash", "-c", pasted(server.output, "npx herald listen")], {
       cwd: copy.folder,
       env: pasteboard,

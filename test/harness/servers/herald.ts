@@ -7,6 +7,8 @@ import { DEADLINE_MS, within } from "../deadline.ts";
 import { clusterSettings, nodesOfCluster } from "./on-cluster.ts";
 
 const root = resolve(import.meta.dir, "../../..");
+/** With `TEST_HERALD_BINARY`, Herald is this file instead of the sources, as in CI (`tools/test-all.ts`). */
+const binary = process.env.TEST_HERALD_BINARY === undefined ? undefined : [process.env.TEST_HERALD_BINARY];
 
 /** The key of every test server: 32 to 200 visible ASCII characters, as the contract requires. */
 export const TEST_KEY = "test-key-0123456789abcdefghijklmnopqrstuvwxyz";
@@ -83,7 +85,8 @@ function spawnHerald(
 ) {
   const runtime = revision === undefined ? process.execPath : join(revision, "node_modules/.bin/bun");
   const home = revision ?? root;
-  const command = program ?? [runtime, join(home, "src/cli/herald.ts")];
+  const command = program ??
+    (revision === undefined ? binary : undefined) ?? [runtime, join(home, "src/cli/herald.ts")];
   const child = Bun.spawn([...prefix, ...command, ...args], {
     cwd: home,
     env: cleanEnvironment(env),

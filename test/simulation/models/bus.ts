@@ -49,10 +49,10 @@ export function createBusModel({ random, climate, product, now }: Options): BusM
     return product.createSignedTexts({ nodeId, signer, unsigning: () => unsigning, onDrop: () => undefined });
   }
 
-  function carry(from: Link, to: Link, event: LogEvent): void {
+  function carry(from: Link, to: Link, event: LogEvent, textOf: () => string): void {
     if (!from.isConnected || !to.isConnected || severed.has(`${from.name}>${to.name}`)) return;
     if (random.next() < loss) return;
-    const hint = isText ? textOf(from, event) : hintOf(event);
+    const hint = isText ? textOf() : hintOf(event);
     const copies = random.next() < doubles ? 2 : 1;
     for (let copy = 0; copy < copies; copy++) setTimeout(arrive, 1 + random.integer(0, lateMs), to, event.org, hint);
     if (typeof hint !== "string" || random.next() >= climate.forgeries) return;
@@ -60,9 +60,14 @@ export function createBusModel({ random, climate, product, now }: Options): BusM
     setTimeout(arrive, random.integer(0, lateMs), to, forgery.org, forgery.text);
   }
 
-  function textOf(from: Link, event: LogEvent): string {
-    const text = from.texts.writeHint(event, largestHintBytes) ?? "";
-    return unsigning.has(from.name) ? withoutSignature(text) : text;
+  /** Carries an event to every node. Its text is the same for all of them. */
+  function spread(from: Link, event: LogEvent): void {
+    let written: string | undefined;
+    const write = () => {
+      const text = from.texts.writeHint(event, largestHintBytes) ?? "";
+      return unsigning.has(from.name) ? withoutSignature(text) : text;
+    };
+    for (const to of links) carry(from, to, event, () => (written ??= write()));
   }
 
   function arrive(to: Link, org: string, hint: Hint | string): void {
@@ -81,7 +86,7 @@ export function createBusModel({ random, climate, product, now }: Options): BusM
       links.add(link);
       return {
         publish(events) {
-          for (const event of events) for (const to of links) carry(link, to, event);
+          for (const event of events) spread(link, event);
         },
         async subscribe(org, handler) {
           const subscription = { org, handler, isHeard: false };
