@@ -26,20 +26,19 @@ const deliveriesMeasured = {
   othersBusy: ["other programs, in cores", ""],
 } as const;
 
-// Two nodes of one checkout differ by up to 8 %, however long they run.
-const pairs = 6;
-
-/** Measures sends and deliveries of this checkout and of another by turns: has a change made them slower? */
+/**
+ * Measures sends and deliveries of this checkout and of another by turns: has a change made them slower? Two nodes of one
+ * checkout differ by up to 8 %, however long they run, so each round starts two of its own.
+ */
 export const regression: Case = async (dataDir, pace, { against }) => {
   if (against === undefined) throw new Error("regression compares two checkouts: name the other one with --against");
   const checkouts = checkoutsOf(against);
   const series: Record<string, Series> = {};
-  const rounds = Math.ceil(pace.rounds / pairs);
-  for (let pair = 0; pair < pairs; pair++) {
+  for (let pair = 0; pair < pace.rounds; pair++) {
     const dir = join(dataDir, `${pair}`);
     mkdirSync(dir);
-    console.error(`  pair ${pair + 1} of ${pairs}`);
-    const ofPair = await measurePair(dir, pair % 2 === 0 ? checkouts : checkouts.toReversed(), { ...pace, rounds });
+    console.error(`  pair ${pair + 1} of ${pace.rounds}`);
+    const ofPair = await measurePair(dir, pair % 2 === 0 ? checkouts : checkouts.toReversed(), { ...pace, rounds: 1 });
     for (const [title, found] of Object.entries(ofPair)) {
       const all = series[title] ?? {};
       for (const { name } of checkouts) all[name] = [...(all[name] ?? []), ...(found[name] ?? [])];

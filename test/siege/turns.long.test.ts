@@ -89,19 +89,25 @@ describe("organizations take turns (row 5)", () => {
     const quiet = await one.conversation(["bob"]);
     const uids = Array.from({ length: 40_000 }, (_, index) => `u${index.toString(36)}`);
     let left = 6;
-    const puts = Array.from({ length: left }, async (_, index) => {
-      // Not by `admin`, whose deadline a slow machine exceeds: these take turns with the sends.
-      const { status } = await fetch(herald().url + many.path("conversations", `large-${index}`), {
+    // Not by `admin`, whose deadline a slow machine exceeds. There, those at the end of the queue are told to come back, too.
+    async function put(path: string): Promise<number> {
+      const { status, headers } = await fetch(herald().url + path, {
         method: "PUT",
         headers: { "Admin-Api-Key": key, "Content-Type": "application/json" },
         body: JSON.stringify({ participants: uids }),
       });
+      if (status !== 503) return status;
+      await Bun.sleep(Number(headers.get("Retry-After")) * 1_000);
+      return await put(path);
+    }
+    const puts = Array.from({ length: left }, async (_, index) => {
+      const status = await put(many.path("conversations", `large-${index}`));
       left--;
       return status;
     });
     let sent = 0;
     while (left > 0) await one.sent("bob", { cid: quiet, body: `${sent++}` });
-    expect(await Promise.all(puts)).toEqual(Array.from({ length: puts.length }, () => 201));
+    expect((await Promise.all(puts)).every((status) => status === 201 || status === 200)).toBe(true);
     expect(sent).toBeGreaterThan(5 * puts.length); // a PUT takes many steps, and a send fits between two
   });
 

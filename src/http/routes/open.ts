@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto";
 import { answerHeaders } from "../../contract/answer-headers.ts";
-import { asyncApiDocument } from "../../contract/documents/asyncapi.ts";
-import { openApiDocument } from "../../contract/documents/openapi.ts";
-import { referencePages } from "../../contract/documents/reference/pages.ts";
+import { pagePaths } from "../../contract/documents/reference/layout.ts";
 import { stylesheet } from "../../contract/documents/reference/style.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
 import type { Operations } from "../../contract/operations/all.ts";
 import { contentSecurityPolicy, isolationHeaders } from "../answers/page-headers.ts";
 import { type Bind, type Router, requestIdOf } from "../bind.ts";
+import { createDocuments } from "./documents.ts";
 
 /** The health of a node: a check that is not `ok` says what is wrong, without necessarily affecting `isOk`. */
 export type Health = { isOk: boolean; checks: Record<string, string> };
@@ -32,9 +31,7 @@ export function bindOpen(
   limits: PayloadLimits,
   { liveness, readiness }: HealthChecks,
 ): void {
-  // Serialized once: doing so per request would make these the most expensive responses that anyone may get.
-  const openApi = JSON.stringify(openApiDocument(limits));
-  const asyncApi = JSON.stringify(asyncApiDocument());
+  const documents = createDocuments(limits);
   const contentType = "application/json";
   const answer = ({ isOk, checks }: Health) => ({
     status: isOk ? 200 : 503,
@@ -42,14 +39,15 @@ export function bindOpen(
   });
   bind(operations.getHealth, async () => answer(await liveness()));
   bind(operations.getReadiness, async () => answer(await readiness()));
-  bind(operations.getOpenApi, async () => ({ status: 200, body: openApi, contentType }));
-  bind(operations.getAsyncApi, async () => ({ status: 200, body: asyncApi, contentType }));
+  bind(operations.getOpenApi, async () => ({ status: 200, body: (await documents()).openApi, contentType }));
+  bind(operations.getAsyncApi, async () => ({ status: 200, body: (await documents()).asyncApi, contentType }));
 
-  for (const [path, html] of Object.entries(referencePages(limits))) {
+  for (const path of pagePaths) {
     const route = { method: "GET", path };
-    app.get(path, ({ req, env }) => {
+    app.get(path, async ({ req, env }) => {
       env.call.route = route;
-      return new Response(html, { headers: { ...pageHeaders, "X-Request-Id": requestIdOf(req.raw) } });
+      const { pages } = await documents();
+      return new Response(pages[path], { headers: { ...pageHeaders, "X-Request-Id": requestIdOf(req.raw) } });
     });
   }
   app.get(

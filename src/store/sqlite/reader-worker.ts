@@ -1,8 +1,10 @@
-// A thread that reads the embedded database. A long read delays only other reads.
+// A thread that reads the embedded database. A long read delays only other reads: the threads that serve and write go first.
 import { parentPort, workerData } from "node:worker_threads";
+import { lowerThreadPriority } from "../../lib/thread-priority.ts";
 import { type ReadReport, type ReadRequest, sendError } from "./protocol.ts";
 import { openSqliteReader } from "./sqlite.ts";
 
+lowerThreadPriority();
 const reader = openSqliteReader(workerData);
 
 function report(message: ReadReport): void {

@@ -14,6 +14,9 @@ const documents = [
   { path: "/docs/errors", label: "Errors" },
 ] as const;
 
+/** The paths of the pages. */
+export const pagePaths = documents.map(({ path }) => path);
+
 const machineDocuments = [
   { path: "/openapi.json", label: "openapi.json" },
   { path: "/asyncapi.json", label: "asyncapi.json" },

@@ -4,6 +4,7 @@ import { errorCatalogue } from "../../errors/errors.ts";
 import { defaultPayloadLimits } from "../../limits.ts";
 import { createOperations } from "../../operations/all.ts";
 import { html, json, prose } from "./html.ts";
+import { pagePaths } from "./layout.ts";
 import { referencePages } from "./pages.ts";
 import { anchorOf } from "./realtime-page.ts";
 
@@ -38,6 +39,7 @@ const others = ["/openapi.json", "/asyncapi.json"];
 describe("/docs", () => {
   test("has a page for the HTTP API, one for real time, one for errors", () => {
     expect(Object.keys(pages)).toEqual(["/docs", "/docs/realtime", "/docs/errors"]);
+    expect(pagePaths).toEqual(["/docs", "/docs/realtime", "/docs/errors"]);
   });
 
   test.each(Object.keys(pages))(

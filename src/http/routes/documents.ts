@@ -1,0 +1,32 @@
+import { Worker } from "node:worker_threads";
+import type { PayloadLimits } from "../../contract/limits.ts";
+
+/** What a node serves about itself, as text: two JSON documents, and the HTML of pages by their paths. */
+export type Documents = { openApi: string; asyncApi: string; pages: Record<string, string> };
+
+/**
+ * Creates the documents of a node with these limits. They are written when somebody first asks for one, in a thread of its
+ * own: this takes 200 to 400 ms of processor time, for which neither a start nor anybody else should wait.
+ */
+export function createDocuments(limits: PayloadLimits): () => Promise<Documents> {
+  let written: Promise<Documents> | undefined;
+  return async () => {
+    written ??= write(limits);
+    try {
+      return await written;
+    } catch (error) {
+      written = undefined; // the next one who asks tries again
+      throw error;
+    }
+  };
+}
+
+function write(limits: PayloadLimits): Promise<Documents> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL("./documents-worker.ts", import.meta.url), { workerData: limits });
+    worker.unref(); // a node that stops does not wait for it
+    worker.once("message", resolve);
+    worker.once("error", reject);
+    worker.once("exit", () => reject(new Error("the thread that writes the documents has died")));
+  });
+}
