@@ -43,7 +43,7 @@ describe("a scheduled send of an organization with limits", () => {
     const { org, cid, put, ended, messageOf } = await setUp();
     await herald().admin("PUT", org.path(), { limits: { messages_per_second: 2 } });
     const ids = Array.from({ length: 8 }, (_, n) => `s${n}`);
-    const send_at = inMs(600);
+    const send_at = inMs(4_000);
     for (const sid of ids) await put(sid, { send_at, request: messageOf("alice", { cid, body: sid }) });
     const times: number[] = [];
     for (const sid of ids) times.push(Date.parse((await ended(sid)).sent_at ?? ""));

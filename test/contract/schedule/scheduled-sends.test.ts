@@ -102,11 +102,11 @@ describe("a scheduled send", () => {
 
   test("is never sent once it is cancelled", async () => {
     const { org, cid, put, get, cancel, messageOf } = await setUp();
-    const order = { send_at: inMs(300), request: messageOf("alice", { cid, body: "never" }) };
+    const order = { send_at: inMs(2_500), request: messageOf("alice", { cid, body: "never" }) };
     await put("one", order);
     expect([(await cancel("one")).status, (await cancel("one")).status]).toEqual([204, 204]);
     expect((await get("one")).body).toMatchObject({ state: "cancelled", request: null, sent_at: null });
-    await put("two", { send_at: inMs(350), request: messageOf("alice", { cid, body: "after it" }) });
+    await put("two", { send_at: inMs(2_500), request: messageOf("alice", { cid, body: "after it" }) });
     using bob = await org.socket("bob");
     expect((await bob.next()).message?.body).toBe("after it");
     const again = await put("one", order);
@@ -241,7 +241,7 @@ describe("the key of a scheduled send", () => {
     const { id: key_id, key } = await createKey(herald(), { organization: org.id });
     await put("one", { send_at: past, request: messageOf("alice", { cid, body: "x" }) }, key);
     await ended("one");
-    await put("two", { send_at: inMs(400), request: messageOf("bob", { cid, body: "x" }) }, key);
+    await put("two", { send_at: inMs(2_500), request: messageOf("bob", { cid, body: "x" }) }, key);
     await put("three", { send_at: tomorrow(), request: messageOf("alice", { cid, body: "x" }) }, key);
     await cancel("three", key);
     await org.leave(cid, "bob");
