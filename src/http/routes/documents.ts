@@ -1,5 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { PayloadLimits } from "../../contract/limits.ts";
+import { createRecentCopy } from "../../lib/caches/recent-copy.ts";
+import { steadyClock } from "../../lib/time/clock.ts";
 
 /** What a node serves about itself, as text: two JSON documents, and the HTML of pages by their paths. */
 export type Documents = { openApi: string; asyncApi: string; pages: Record<string, string> };
@@ -9,16 +11,7 @@ export type Documents = { openApi: string; asyncApi: string; pages: Record<strin
  * own: this takes 200 to 400 ms of processor time, for which neither a start nor anybody else should wait.
  */
 export function createDocuments(limits: PayloadLimits): () => Promise<Documents> {
-  let written: Promise<Documents> | undefined;
-  return async () => {
-    written ??= write(limits);
-    try {
-      return await written;
-    } catch (error) {
-      written = undefined; // the next one who asks tries again
-      throw error;
-    }
-  };
+  return createRecentCopy(() => write(limits), { maxAgeMs: Number.POSITIVE_INFINITY, clock: steadyClock });
 }
 
 function write(limits: PayloadLimits): Promise<Documents> {

@@ -6,7 +6,14 @@ import { join } from "node:path";
 import { eventually } from "../../harness/deadline.ts";
 import { useEngines } from "../../harness/engines.ts";
 import { LIFTED, startTraffic } from "../../harness/reading/persistence.ts";
-import { type Herald, runHerald, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../../harness/servers/herald.ts";
+import {
+  type Herald,
+  runHerald,
+  startHerald,
+  TEST_KEY,
+  TEST_TOKEN_SECRET,
+  typedCommand,
+} from "../../harness/servers/herald.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 
 setDefaultTimeout(120_000);
@@ -106,7 +113,7 @@ if (engines !== undefined) {
       await eventually(() => herald.logs().includes("Documentation") || undefined, "the welcome");
       expect(herald.logs()).not.toContain(key);
       expect(herald.logs()).toContain(join(herald.dataDir, "admin-api-key"));
-      expect(herald.logs().split("herald listen")).toHaveLength(2);
+      expect(herald.logs().split(`${typedCommand} listen`)).toHaveLength(2);
       // Every worker accepts the key, and tokens signed by any of them.
       const headers = { "Admin-Api-Key": key, "Content-Type": "application/json" };
       for (let turn = 0; turn < 20; turn += 1) {

