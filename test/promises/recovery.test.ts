@@ -12,6 +12,7 @@ const herald = useHerald({
     HERALD_LIMIT_ORGANIZATION_REQUESTS_PER_SECOND: "0",
     HERALD_LIMIT_REQUESTS_BURST: "0",
     HERALD_LIMIT_RECOVERY_MESSAGES: "100000",
+    HERALD_LIMIT_USER_REQUESTS: "0", // one user's hundreds of replays: the faster the machine, the longer they are
   },
 });
 

@@ -26,6 +26,7 @@ const operations = Object.values<Operation>(createOperations(defaultPayloadLimit
 const withKey = operations.filter(({ scope }) => scope !== undefined);
 /** Calls that name only the organization itself cannot name another's things in it. */
 const isAboutItself = ({ path, method }: Operation) => path === "/admin/organizations/{org}" && method !== "get";
+const withinOne = withKey.filter(({ limitsItself, path }) => limitsItself === true || path.includes("{org}"));
 const isAboutOne = ({ path, lines }: Operation) =>
   path.includes("{org}") || (path.startsWith("/admin/message") && lines === undefined); // each line of a batch is refused alone
 
@@ -134,12 +135,11 @@ describe("promise 6: the key of one organization, on every route", () => {
     await other.org.expectNothingElse(listener);
   });
 
-  test("cannot distinguish ids that another organization has from ids that nobody has", async () => {
-    for (const operation of withKey.filter(
-      ({ limitsItself, path }) => limitsItself === true || path.includes("{org}"),
-    )) {
-      if (isAboutItself(operation)) continue;
-      const { mine, other } = await createTwo(); // anew, as some calls delete
+  // Each operation begins with two new organizations, as some calls delete.
+  test.each(withinOne.filter((operation) => !isAboutItself(operation)))(
+    "cannot distinguish in $operationId ids that another organization has from ids that nobody has",
+    async (operation) => {
+      const { mine, other } = await createTwo();
       const before = await contentsOf(other);
       const nothing = { ...idsOfNothing(), org: mine.own.org };
       const theirs = { ...other.own, org: mine.own.org };
@@ -155,13 +155,12 @@ describe("promise 6: the key of one organization, on every route", () => {
         expectNothingOf(other, ofTheirs, theirs);
       }
       expect(await contentsOf(other)).toBe(before);
-    }
-  });
+    },
+  );
 
-  test("affects its own organization if another has the same ids, and nothing of the other's", async () => {
-    for (const operation of withKey.filter(
-      ({ limitsItself, path }) => limitsItself === true || path.includes("{org}"),
-    )) {
+  test.each(withinOne)(
+    "affects by $operationId its own organization if another has the same ids, and nothing of the other's",
+    async (operation) => {
       const { mine, other } = await createTwo();
       const before = await contentsOf(other);
       using listener = await other.org.socket("alice");
@@ -172,8 +171,8 @@ describe("promise 6: the key of one organization, on every route", () => {
       }
       expect(await contentsOf(other)).toBe(before);
       await other.org.expectNothingElse(listener);
-    }
-  });
+    },
+  );
 
   test("watches its own organization's events, and none of another with the same users and conversations", async () => {
     const { mine, other } = await createTwo();
