@@ -100,7 +100,7 @@ const payAgainMs = 50;
 // Limits the work begun per turn of the event loop to about 3 ms: 128 sends, or three of 60 kB. Longer bodies are read
 // one at a time. While organizations share the node, more turns do less each, so that an answer waits for little else.
 const unitsPerTurn = { alone: 128, shared: 16 };
-const ofOrganization = { units: 8, inMs: 2 }; // that shares the node: up to 4,000 units a second
+const ofOrganization = { units: 6, inMs: 2 }; // that shares the node: up to 3,000 units a second
 const restOfLongBodyMs = 2; // while organizations share the node, after each millisecond of reading
 const bytesPerUnit = 1_024;
 const rowsPerUnit = 25;

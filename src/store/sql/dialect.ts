@@ -56,7 +56,7 @@ export const sqliteDialect: Dialect = {
   hasRowSecurity: false,
   estimateRows: undefined,
   participantsOfStep: 250,
-  rowsOfImport: { alone: 250, besideSends: 250 },
+  rowsOfImport: { alone: 250, besideSends: 125 },
   statistics,
 };
 

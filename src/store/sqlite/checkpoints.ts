@@ -7,7 +7,7 @@ import { steadyClock } from "../../lib/time/clock.ts";
 // more in all, which is worth it while another organization waits.
 const pagesPerCheckpoint = {
   alone: { shared: 4_000, bulk: 1_000, others: 250 },
-  several: { shared: 1_000, bulk: 500, others: 250 },
+  several: { shared: 500, bulk: 250, others: 250 },
 };
 const severalMs = 1_000; // since one organization wrote after another
 const mostPages = 8_000; // then a commit copies them itself

@@ -31,7 +31,7 @@ export function createImportWrites({ driver, writer }: Dependencies): ImportWrit
     void parts.add({ of: org }, async () => {
       const beganAt = steadyClock.now();
       await work().then(resolve, reject);
-      if (writer.isSending()) await Bun.sleep(steadyClock.now() - beganAt);
+      if (writer.isSending()) await Bun.sleep(2 * (steadyClock.now() - beganAt));
     });
     return promise;
   }
