@@ -6,7 +6,7 @@ import { referencePages } from "../../contract/documents/reference/pages.ts";
 import { lowerThreadPriority } from "../../lib/thread-priority.ts";
 import type { Documents } from "./documents.ts";
 
-lowerThreadPriority();
+lowerThreadPriority("lowest");
 parentPort?.postMessage({
   openApi: JSON.stringify(openApiDocument(workerData)),
   asyncApi: JSON.stringify(asyncApiDocument()),

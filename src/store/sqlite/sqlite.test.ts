@@ -219,7 +219,7 @@ describe("SQLite", () => {
 
   const sizes: [what: string, turn: Turn, orgs: string[], pages: number][] = [
     ["a change", { of: "o" }, ["o"], 250],
-    ["sends by several organizations", "shared", ["o", "another"], 1_000],
+    ["sends by several organizations", "shared", ["o", "another"], 500],
     ["sends by one organization", "shared", ["o"], 4_000],
   ];
   test.each(sizes)("after %s, checkpoints few pages at once", async (_, turn, orgs, pages) => {

@@ -11,6 +11,7 @@ import { lookAt } from "./import-look.ts";
 import { type ImportPlan, planImport } from "./import-plan.ts";
 import { type ImportOutcome, type ImportPart, type ImportWrites, payloadOf } from "./ports.ts";
 
+const restOfPart = 2; // while anybody sends, for each millisecond of writing
 const findOrganization = "SELECT id FROM organization WHERE id = ? AND deleted_at IS NULL";
 
 type Dependencies = { driver: Driver; writer: LogWriter };
@@ -23,15 +24,15 @@ export function createImportWrites({ driver, writer }: Dependencies): ImportWrit
   const parts = createQueue(unavailable);
 
   /**
-   * Runs the parts of all imports one at a time. While anybody sends, a rest follows each that is as long as it took, so
-   * that imports use half of the database at most, and half of the processor and disk that come with it.
+   * Runs the parts of all imports one at a time. While anybody sends, a rest follows each that is twice as long as it
+   * took, so that imports use a third of the database at most, and of the processor and disk that come with it.
    */
   function inTurn<Result>(org: string, work: () => Promise<Result>): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     void parts.add({ of: org }, async () => {
       const beganAt = steadyClock.now();
       await work().then(resolve, reject);
-      if (writer.isSending()) await Bun.sleep(2 * (steadyClock.now() - beganAt));
+      if (writer.isSending()) await Bun.sleep(restOfPart * (steadyClock.now() - beganAt));
     });
     return promise;
   }
