@@ -1,15 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { createRandom } from "../harness/random.ts";
-import { faultless } from "./faulty/faultless.ts";
 import type { Hearing } from "./models/client.ts";
-import { plantedBugs } from "./planted-bugs.ts";
 import { product } from "./product.ts";
-import { expectWhole, findBroken, searchTimeoutMs } from "./search.ts";
+import { expectWhole, searchTimeoutMs } from "./search.ts";
 import { simulate } from "./world.ts";
 
 const seeds = Number(process.env.SIMULATION_SEEDS ?? 3_000);
-const seedsForBugs = 2_000;
-const seedsForParts = 200;
 
 describe.skipIf(process.env.TEST_SEED !== undefined)("the simulation", () => {
   test(
@@ -36,28 +32,6 @@ describe.skipIf(process.env.TEST_SEED !== undefined)("the simulation", () => {
         heard.some(({ event }) => event.kind === "recall" && event.offset <= head);
       expect(count(isRecalled)).toBeGreaterThan(100);
     },
-    searchTimeoutMs,
-  );
-});
-
-describe.skipIf(process.env.TEST_SEED !== undefined)("where bugs are planted, a part without one", () => {
-  test.each(Object.entries(faultless))(
-    "breaks no promise: %s",
-    (_, product) => expect(findBroken(1, seedsForParts, { product })).toBeUndefined(),
-    searchTimeoutMs,
-  );
-
-  test.each(Object.entries(plantedBugs).filter(([, { climate }]) => climate !== undefined))(
-    "breaks none even in the world in which this bug is looked for: %s",
-    (_, { climate = {} }) => expect(findBroken(1, seedsForParts, { product, climate })).toBeUndefined(),
-    searchTimeoutMs,
-  );
-});
-
-describe.skipIf(process.env.TEST_SEED !== undefined)("the simulation finds it when", () => {
-  test.each(Object.entries(plantedBugs))(
-    "%s",
-    (_, variant) => expect(findBroken(1, seedsForBugs, variant)?.broken).toBeArray(),
     searchTimeoutMs,
   );
 });

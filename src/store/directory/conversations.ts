@@ -3,6 +3,7 @@ import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
 import { createId } from "../../lib/text/ids.ts";
 import { emitMembership, type MembershipOf } from "../log/control-events.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
+import { createPacedWork } from "../log/paced-work.ts";
 import type { ConversationReads, ConversationWrites, Put } from "../ports.ts";
 import type { Driver, Reader } from "../sql/driver.ts";
 import { inSteps, rowsOfStep } from "../sql/steps.ts";
@@ -13,6 +14,8 @@ import { leaveToRemoval } from "./removals.ts";
 const find = "SELECT id, name, created_at FROM conversation WHERE org = ? AND id = ?";
 const findOtherCall = `SELECT id FROM event
   WHERE org = ? AND cid = ? AND "offset" > ? AND kind = 'membership' AND fingerprint <> ? LIMIT 1`;
+
+const restOfStep = 1; // so that large changes use half of the database at most while anybody sends
 
 type Dependencies = { driver: Driver; writer: LogWriter };
 type Name = string | null | undefined;
@@ -26,6 +29,7 @@ type Begun = { put: Put; head: number; isDone: boolean };
 export function createConversationWrites({ driver, writer }: Dependencies): ConversationWrites {
   const membership = createMembership(driver);
   const { participantsOfStep: rows } = driver.dialect;
+  const steps = createPacedWork({ isSending: writer.isSending, restOfMs: restOfStep });
   const sorting = createTurnstile(1); // however many sets are being replaced, a turn of the event loop sorts part of one
 
   /**
@@ -89,7 +93,7 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
 
     /** Runs a step, unless the set belongs to another call by now. */
     async function step(work: (transaction: LogTransaction) => Promise<void>): Promise<boolean> {
-      return await writer.transaction([org], async (transaction) => {
+      const take = async (transaction: LogTransaction) => {
         const { sql, heads } = transaction;
         const head = heads.get(org);
         if (head === undefined || (await sql.all(find, org, cid)).length === 0) return false;
@@ -97,7 +101,8 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
         lookedAt = head;
         await work(transaction);
         return true;
-      });
+      };
+      return await steps.run(org, () => writer.transaction([org], take));
     }
 
     for (let from = 0; from < wanted.length; from += rows) {
@@ -128,7 +133,7 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
     async remove(org, cid, now) {
       const of = { org, cid, now, call: createId() };
       let hasBegun = false;
-      return await inSteps(() =>
+      const removeSome = () =>
         writer.transaction([org], async (transaction) => {
           const { sql, heads } = transaction;
           const upTo = heads.get(org);
@@ -142,8 +147,8 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
           if (!isLast) return "more";
           await sql.run("DELETE FROM conversation WHERE org = ? AND id = ?", org, cid);
           return true;
-        }),
-      );
+        });
+      return await inSteps(() => (hasBegun ? steps.run(org, removeSome) : removeSome()));
     },
   };
 }

@@ -1,17 +1,15 @@
-import { unavailable } from "../../contract/errors/errors.ts";
-import { createQueue } from "../../lib/queues/queue.ts";
-import { steadyClock } from "../../lib/time/clock.ts";
 import { ensureUsers } from "../directory/users.ts";
 import { nameImportedFiles } from "../files/files.ts";
 import { emitBlock, emitMembership } from "../log/control-events.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
+import { createPacedWork } from "../log/paced-work.ts";
 import type { Driver } from "../sql/driver.ts";
 import { isUniqueViolation } from "../sql/unique-violation.ts";
 import { lookAt } from "./import-look.ts";
 import { type ImportPlan, planImport } from "./import-plan.ts";
 import { type ImportOutcome, type ImportPart, type ImportWrites, payloadOf } from "./ports.ts";
 
-const restOfPart = 2; // while anybody sends, for each millisecond of writing
+const restOfPart = 2; // so that imports use a third of the database at most while anybody sends
 const findOrganization = "SELECT id FROM organization WHERE id = ? AND deleted_at IS NULL";
 
 type Dependencies = { driver: Driver; writer: LogWriter };
@@ -21,21 +19,7 @@ type Dependencies = { driver: Driver; writer: LogWriter };
  * that its cost is that of its rows.
  */
 export function createImportWrites({ driver, writer }: Dependencies): ImportWrites {
-  const parts = createQueue(unavailable);
-
-  /**
-   * Runs the parts of all imports one at a time. While anybody sends, a rest follows each that is twice as long as it
-   * took, so that imports use a third of the database at most, and of the processor and disk that come with it.
-   */
-  function inTurn<Result>(org: string, work: () => Promise<Result>): Promise<Result> {
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    void parts.add({ of: org }, async () => {
-      const beganAt = steadyClock.now();
-      await work().then(resolve, reject);
-      if (writer.isSending()) await Bun.sleep(restOfPart * (steadyClock.now() - beganAt));
-    });
-    return promise;
-  }
+  const parts = createPacedWork({ isSending: writer.isSending, restOfMs: restOfPart });
 
   async function addAll(part: ImportPart, givesIds: boolean): Promise<ImportOutcome | undefined> {
     const { org } = part;
@@ -77,8 +61,8 @@ export function createImportWrites({ driver, writer }: Dependencies): ImportWrit
   }
 
   return {
-    add: (part) => inTurn(part.org, () => add(part)),
-    check: (part, also) => inTurn(part.org, () => check(part, also)),
+    add: (part) => parts.run(part.org, () => add(part)),
+    check: (part, also) => parts.run(part.org, () => check(part, also)),
   };
 }
 
