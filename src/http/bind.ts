@@ -101,7 +101,7 @@ const payAgainMs = 50;
 // one at a time. While organizations share the node, more turns do less each, so that an answer waits for little else.
 const unitsPerTurn = { alone: 128, shared: 16 };
 const ofOrganization = { units: 6, inMs: 2 }; // that shares the node: up to 3,000 units a second
-const restOfLongBodyMs = 2; // while organizations share the node, after each millisecond of reading
+const restOfLongBodyMs = 4; // while organizations share the node, after each millisecond of reading
 const bytesPerUnit = 1_024;
 const rowsPerUnit = 25;
 const rowsPerRequest = 100; // of a response: a page of a thousand is as much work as ten requests
