@@ -26,6 +26,7 @@ const operations = Object.values<Operation>(createOperations(defaultPayloadLimit
 const withKey = operations.filter(({ scope }) => scope !== undefined);
 /** Calls that name only the organization itself cannot name another's things in it. */
 const isAboutItself = ({ path, method }: Operation) => path === "/admin/organizations/{org}" && method !== "get";
+/** Operations on what one organization has. */
 const withinOne = withKey.filter(({ limitsItself, path }) => limitsItself === true || path.includes("{org}"));
 const isAboutOne = ({ path, lines }: Operation) =>
   path.includes("{org}") || (path.startsWith("/admin/message") && lines === undefined); // each line of a batch is refused alone

@@ -29,7 +29,7 @@ type Begun = { put: Put; head: number; isDone: boolean };
 export function createConversationWrites({ driver, writer }: Dependencies): ConversationWrites {
   const membership = createMembership(driver);
   const { participantsOfStep: rows } = driver.dialect;
-  const steps = createPacedWork({ isSending: writer.isSending, restOfMs: restOfStep });
+  const steps = createPacedWork({ isSending: writer.isSending, restPerMs: restOfStep });
   const sorting = createTurnstile(1); // however many sets are being replaced, a turn of the event loop sorts part of one
 
   /**

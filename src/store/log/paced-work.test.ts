@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { createPacedWork } from "./paced-work.ts";
 
 /** Runs pieces, and returns when each began and ended, in the order in which they began. */
-async function runAll(isSending: boolean, restOfMs: number, pieces: [org: string, ms: number][]) {
-  const paced = createPacedWork({ isSending: () => isSending, restOfMs });
+async function runAll(isSending: boolean, restPerMs: number, pieces: [org: string, ms: number][]) {
+  const paced = createPacedWork({ isSending: () => isSending, restPerMs });
   const seen: { org: string; from: number; to: number }[] = [];
   const run = ([org, ms]: [org: string, ms: number]) =>
     paced.run(org, async () => {
@@ -44,7 +44,7 @@ test("a piece that had to wait long is not followed by an even longer rest", asy
 });
 
 test("a failed piece rejects, and the next runs", async () => {
-  const paced = createPacedWork({ isSending: () => true, restOfMs: 1 });
+  const paced = createPacedWork({ isSending: () => true, restPerMs: 1 });
   const failed = paced.run("a", () => Promise.reject(new Error("this one")));
   const next = paced.run("a", async () => "the next");
   await expect(failed).rejects.toThrow("this one");

@@ -13,15 +13,15 @@ export type PacedWork = {
 type Options = {
   /** Whether anybody sends, who should not wait. */
   isSending(): boolean;
-  /** How long a rest follows a piece while anybody sends, for each millisecond that it took. */
-  restOfMs: number;
+  /** The length of the rest after a piece, for each millisecond that it took, while anybody sends; 100 ms at most in all. */
+  restPerMs: number;
 };
 
 /**
  * Creates paced work. The rests leave most of the database to those who send, and of the processor and disk that come
  * with it.
  */
-export function createPacedWork({ isSending, restOfMs }: Options): PacedWork {
+export function createPacedWork({ isSending, restPerMs }: Options): PacedWork {
   const pieces = createQueue(unavailable);
 
   return {
@@ -30,7 +30,7 @@ export function createPacedWork({ isSending, restOfMs }: Options): PacedWork {
       void pieces.add({ of: org }, async () => {
         const beganAt = steadyClock.now();
         await work().then(resolve, reject);
-        if (isSending()) await Bun.sleep(Math.min(longestRestMs, restOfMs * (steadyClock.now() - beganAt)));
+        if (isSending()) await Bun.sleep(Math.min(longestRestMs, restPerMs * (steadyClock.now() - beganAt)));
       });
       return promise;
     },

@@ -19,7 +19,7 @@ type Dependencies = { driver: Driver; writer: LogWriter };
  * that its cost is that of its rows.
  */
 export function createImportWrites({ driver, writer }: Dependencies): ImportWrites {
-  const parts = createPacedWork({ isSending: writer.isSending, restOfMs: restOfPart });
+  const parts = createPacedWork({ isSending: writer.isSending, restPerMs: restOfPart });
 
   async function addAll(part: ImportPart, givesIds: boolean): Promise<ImportOutcome | undefined> {
     const { org } = part;
