@@ -23,6 +23,7 @@ import { createTrails } from "./audit-trail.ts";
 import type { Call, Door } from "./calls.ts";
 import { type Bill, createBills } from "./requests/bills.ts";
 import { organizationIn, readJsonBody } from "./requests/body.ts";
+import { isTooLongToDrop } from "./requests/long-bodies.ts";
 import { listsOf, readQuery } from "./requests/query.ts";
 
 /** The validated input of a handler. */
@@ -177,7 +178,12 @@ export function createBind({
       const bill = bills.open();
       let caller = nobody;
       let answer: Answer | undefined;
-      const authenticate = () => authentication.authenticate(request.headers.get("admin-api-key"), () => address);
+      const authenticate = () =>
+        authentication.authenticate(
+          request.headers.get("admin-api-key"),
+          () => address,
+          () => isTooLongToDrop(request.headers),
+        );
       const permit = (known: Caller, needed: Scope | readonly Scope[] | "any") => {
         if (needed !== "any") permitScope(known, needed);
         if (!limitsItself) permitOrganization(known, context.req.param("org"));

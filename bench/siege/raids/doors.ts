@@ -116,6 +116,13 @@ export const doorRaids: readonly Raid[] = [
     attack: ({ url }, tally) => neverEnd({ url, tally, connections: 50, method: "POST", path: "/admin/message/batch" }),
   },
   {
+    name: "endless-bad-keys",
+    row: 6,
+    who: "anyone: unknown keys, and a body without an end, on 50 connections",
+    attack: ({ url }, tally) =>
+      neverEnd({ url, tally, connections: 50, method: "POST", path: "/admin/message", key: createApiKey().key }),
+  },
+  {
     name: "endless-gets",
     row: 1,
     who: "anyone: `GET /healthz` with a body without an end, on 50 connections",

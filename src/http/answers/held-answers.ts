@@ -9,9 +9,9 @@ import { discard } from "./response.ts";
 // 2,000 answers a second, which take a tenth of a core; or 60 with request bodies of a megabyte.
 const defaultPace = { perTurn: 8, turnMs: 4 };
 const bytesOfOne = 32 * 1024;
-// Of a body that nobody reads, Bun takes almost two megabytes, and then no more.
-const bytesOfUnread = 2 * 1024 * 1024;
-const mostUnread = 128;
+// Of a body that nobody reads, Bun takes almost two megabytes, and then no more. That takes a millisecond or two, so few
+// begin at a time.
+const unreadOnes = { bytes: 2 * 1024 * 1024, most: 128, everyMs: 20 };
 const weightOf = (bytes: number) => 1 + Math.floor(bytes / bytesOfOne);
 
 /** Responses that wait before they are sent. */
@@ -37,14 +37,18 @@ type Dependencies = {
  */
 export function createHeldAnswers({ clientAddress, isOneTooMany, pace = defaultPace }: Dependencies): HeldAnswers {
   const exit = createTurnstile(pace.perTurn, pace);
+  const entrance = createTurnstile(1, { turnMs: unreadOnes.everyMs });
   let unread = 0; // bodies of calls that wait
 
-  /** Waits for a turn to close the connection. Bodies are not read meanwhile; if too many wait, it is closed at once. */
+  /**
+   * Waits for a turn to close the connection. Its body is not read meanwhile. It is closed at once if many wait, or one
+   * began a moment ago.
+   */
   async function waitToClose({ body }: Request, name: string): Promise<void> {
-    await nextTurn();
-    if (body === null || unread >= mostUnread) return;
+    if (body === null || unread >= unreadOnes.most || !entrance.takes()) return;
     unread++;
-    await exit.pass(name, { weight: weightOf(bytesOfUnread) });
+    await nextTurn();
+    await exit.pass(name, { weight: weightOf(unreadOnes.bytes) });
     unread--;
   }
 
@@ -58,7 +62,7 @@ export function createHeldAnswers({ clientAddress, isOneTooMany, pace = defaultP
       if (call.keyId !== undefined && call.status !== 429) return await nextTurn();
       if (!request.bodyUsed) await discard(request.body ?? undefined); // otherwise Bun would keep up to two megabytes of it
       await nextTurn();
-      await exit.pass(name, { weight: weightOf(Math.min(bytesOfBody(request.headers), bytesOfUnread)) });
+      await exit.pass(name, { weight: weightOf(Math.min(bytesOfBody(request.headers), unreadOnes.bytes)) });
     },
     end: exit.open,
   };

@@ -18,19 +18,29 @@ export function isTooLongToDrop(headers: Headers): boolean {
 }
 
 /**
- * Waits a moment for the end of a body that a call was answered without. Resolves to whether it has come, so that the connection can go
- * on; at once, if too many calls wait. A client that is still writing when its connection is closed may not see why.
+ * Waits a moment for the end of a body that a call was answered without. Resolves to whether it has come, so that the
+ * connection can go on; at once, if too many calls wait, which is one in 50 ms after a body that was too long. A
+ * client that is still writing when its
+ * connection is closed may not see why.
  */
 export type EndsSoon = (request: Request) => Promise<boolean>;
 
-const lingering = { most: 8, bytes: 1024 * 1024, ms: 1_000 };
-// Of `GET` and `HEAD`, Bun reads the body unseen, as fast as it comes: at most a fifth of the time.
-const unseen = { perSecond: 20, ms: 10 };
+// Bun reads as fast as the body comes. After one that was too long, fewer are waited for.
+const lingering = { most: 8, bytes: 256 * 1024, ms: 1_000, wary: { most: 1, everyMs: 50, ms: 1_000 } };
+// Of `GET` and `HEAD`, Bun reads the body unseen: at most a fifth of the time.
+const unseen = { everyMs: 50, ms: 10 };
 
 /** Creates the wait for the ends of bodies, for which nothing waits yet. */
 export function createEndsSoon(): EndsSoon {
+  const waryOnes = createTurnstile(lingering.wary.most, { turnMs: lingering.wary.everyMs });
+  const unseenOnes = createTurnstile(1, { turnMs: unseen.everyMs });
   let waiting = 0;
-  const unseenOnes = createTurnstile(unseen.perSecond, { turnMs: 1_000 });
+  let isWaryUntil = Number.NEGATIVE_INFINITY;
+
+  function mayWait(): boolean {
+    const isWary = performance.now() < isWaryUntil;
+    return isWary ? waiting < lingering.wary.most && waryOnes.takes() : waiting < lingering.most;
+  }
 
   /** Reads and drops the body; ends without its end after a bounded number of bytes. */
   async function readToEnd(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<boolean> {
@@ -39,6 +49,7 @@ export function createEndsSoon(): EndsSoon {
       if (done) return true;
       bytes += value.length;
     }
+    isWaryUntil = performance.now() + lingering.wary.ms;
     return false;
   }
 
@@ -57,7 +68,7 @@ export function createEndsSoon(): EndsSoon {
       if (unseenOnes.takes()) await Bun.sleep(unseen.ms);
       return false;
     }
-    if (bodyUsed || body.locked || waiting >= lingering.most) return false;
+    if (bodyUsed || body.locked || !mayWait()) return false;
     waiting++;
     try {
       return await wait(body);

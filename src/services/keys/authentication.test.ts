@@ -112,6 +112,23 @@ describe("a key", () => {
     expect(idOf(await other.ask(key))).toBe(id);
   });
 
+  test("that this node does not know is looked up for 16 long bodies from an address, and 50 more per second", async () => {
+    await using context = await openKeys();
+    const { key, id } = await context.create();
+    const other = context.startNode();
+    const ask = (text: string | null, address: string) => other.ask(text, address, true);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => ask(index % 2 === 0 ? null : createApiKey().key, "192.0.2.1")),
+    );
+    expect(answers).toEqual([...Array(16).fill("unauthorized"), ...Array(4).fill("unavailable")]);
+    expect(await ask(key, "192.0.2.1")).toBe("unavailable");
+    context.time.elapsed += 20;
+    expect(idOf(await ask(key, "192.0.2.1"))).toBe(id);
+    expect(idOf(await ask(key, "192.0.2.1"))).toBe(id); // known now
+    expect(await ask(null, "192.0.2.1")).toBe("unavailable");
+    expect(await ask(null, "192.0.2.2")).toBe("unauthorized");
+  });
+
   test("is recorded as used when accepted, and not when refused", async () => {
     await using context = await openKeys();
     const [used, unused] = [await context.create(), await context.create({ cidrs: ["10.0.0.0/8"] })];

@@ -1,6 +1,8 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import { idOfApiKey, sliceOfId } from "../../contract/keys/api-key.ts";
+import { networkOf } from "../../lib/network/addresses.ts";
+import { createTokenBuckets } from "../../lib/rates/token-buckets.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Refusals } from "../limits/refusals.ts";
 import type { BootstrapKey } from "./bootstrap-key.ts";
@@ -18,8 +20,15 @@ export type Authentication = {
    * too many from that address were refused, or `unavailable` if the store cannot be asked. A valid key is looked up
    * first, so it is never refused for what others do at its address. `address` is called only for keys bound to
    * networks and for refusals.
+   *
+   * A call for which the store is asked while a body may arrive that is too long to drop (`hasLongBody`) throws
+   * `unavailable` at once beyond a burst of 16 from an address (IPv6: a /64) and 50 per second.
    */
-  authenticate(key: string | null, address: () => string | undefined): Caller | Promise<Caller>;
+  authenticate(
+    key: string | null,
+    address: () => string | undefined,
+    hasLongBody?: () => boolean,
+  ): Caller | Promise<Caller>;
 };
 
 type Options = {
@@ -29,14 +38,20 @@ type Options = {
   usage: KeyUsage;
   refusals: Refusals;
   clock: Clock;
+  /** A clock that never goes back. */
+  elapsed: Clock;
 };
+
+// While the store is asked, Bun takes one or two megabytes of such a body, which costs as much as ten sends.
+const withLongBodies = { burst: 16, perSecond: 50 };
 
 /**
  * Creates authentication by the bootstrap key, which has every scope and is not in the database, and by the keys of the
  * store.
  */
 export function createAuthentication(options: Options): Authentication {
-  const { bootstrap, digest, cache, usage, refusals, clock } = options;
+  const { bootstrap, digest, cache, usage, refusals, clock, elapsed } = options;
+  const longBodies = createTokenBuckets({ clock: elapsed });
   // Compared with unknown keys, so that they take as long as known ones.
   const unknownKey = { secrets: [{ digest: randomBytes(32), endsAt: 0, caller: nobody }], isFrom: undefined };
 
@@ -51,9 +66,25 @@ export function createAuthentication(options: Options): Authentication {
     return secret.caller;
   }
 
-  async function recognizeAfterRefresh(key: string, digested: Buffer, address: () => string | undefined) {
+  function admitLongBody(network: string): void {
+    if (longBodies.waitMs(network, withLongBodies) > 0) {
+      throw unavailable({
+        detail:
+          "too many calls from this address have a long body and a key that this node does not know yet; try again",
+      });
+    }
+    longBodies.charge(network, withLongBodies, 1);
+  }
+
+  async function recognizeAfterRefresh(
+    key: string,
+    digested: Buffer,
+    address: () => string | undefined,
+    hasLongBody: () => boolean,
+  ) {
     const id = idOfApiKey(key); // a mistyped key has no id: nothing is looked up for it
     const source = address() ?? "";
+    if (hasLongBody()) admitLongBody(networkOf(source));
     if (id === undefined) refusals.admit(source); // a key that may be valid is looked up, whatever others at that address did
     const hasAnswered = await cache.refresh(id);
     const caller = recognize(key, digested, address);
@@ -69,10 +100,10 @@ export function createAuthentication(options: Options): Authentication {
   }
 
   return {
-    authenticate(key, address) {
+    authenticate(key, address, hasLongBody = () => false) {
       const text = key ?? "";
       const digested = digest.of(text);
-      return recognize(text, digested, address) ?? recognizeAfterRefresh(text, digested, address);
+      return recognize(text, digested, address) ?? recognizeAfterRefresh(text, digested, address, hasLongBody);
     },
   };
 }

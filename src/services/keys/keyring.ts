@@ -49,7 +49,7 @@ export function createKeyring(options: Options): Keyring {
     setInterval(() => void usage.flush(), usageEveryMs),
   ];
   return {
-    authentication: createAuthentication({ bootstrap, digest, cache, usage, refusals, clock }),
+    authentication: createAuthentication({ bootstrap, digest, cache, usage, refusals, clock, elapsed }),
     keys: createKeys({ keys, bootstrap, digest, cache, clock }),
     countForeign: () => keys.countOfOtherPepper(digest.pepper),
     async stop() {

@@ -56,16 +56,20 @@ export async function openKeys({ refusals: rate, ...options }: Options = {}) {
     const usage = createKeyUsage({ keys: store.keys, clock, onError });
     const initial = { key: bootstrapKey, former: [] };
     const bootstrap = createBootstrapKey({ initial, store: undefined, digest, clock, onKey: () => undefined });
-    const { authenticate } = createAuthentication({ bootstrap, digest, cache, usage, refusals, clock });
+    const { authenticate } = createAuthentication({ bootstrap, digest, cache, usage, refusals, clock, elapsed });
     return {
       cache,
       usage,
       keys: createKeys({ keys: store.keys, bootstrap, digest, cache, clock }),
       authenticate,
       /** The caller, or the code of the refusal. */
-      async ask(key: string | null, address = "192.0.2.1"): Promise<Caller | string> {
+      async ask(key: string | null, address = "192.0.2.1", hasLongBody = false): Promise<Caller | string> {
         try {
-          return await authenticate(key, () => address);
+          return await authenticate(
+            key,
+            () => address,
+            () => hasLongBody,
+          );
         } catch (error) {
           return error instanceof Error && "code" in error ? String(error.code) : String(error);
         }
