@@ -16,7 +16,7 @@ export type KnownKey = {
   isFrom: ((address: string) => boolean) | undefined;
 };
 
-/** The keys that this node has seen, with their state in the store. */
+/** The keys that this node has seen or that were changed lately, with their state in the store. */
 export type KeyCache = {
   /** `undefined` if the key is not cached, and for every key while the cache is out of date. */
   get(id: string): KnownKey | undefined;
@@ -39,34 +39,40 @@ type Options = {
 // Less than the 5 s within which a revocation takes effect on every node (api.md, section 5).
 const defaultTrustMs = 4_000;
 const defaultMaxKeys = 10_000;
+const changesAtFirst = 1_000;
 const paceMs = 10;
 const maxIdsPerQuery = 1_000;
 const maxWaiting = 20_000;
 
 /**
- * Creates a cache that keeps requests with known keys away from the database. One query at a time, at most one in 10
+ * Creates a cache that keeps requests with known keys away from the database: those of the latest thousand changes, all
+ * that change from then on, and whatever else is asked for. One query at a time, at most one in 10
  * ms, asks for changes since the last one: unknown keys cannot overload the database, and no answer overwrites a later
- * one. If the key changed last is not as it was, all keys are forgotten: the database may have lost its last commits,
+ * one. If the key changed last is not as it was, all keys are forgotten and read anew: the database may have lost its last commits,
  * among them revocations, and reused their versions. Beyond `maxKeys`, the oldest entry is dropped.
  */
 export function createKeyCache(options: Options): KeyCache {
   const { keys, elapsed, onError, trustMs = defaultTrustMs, maxKeys = defaultMaxKeys } = options;
   const known = new Map<string, KnownKey>();
   let seen: KeyChange | undefined; // the key changed last, as far as this cache knows
+  let isFilled = false;
   let trustedUntil = Number.NEGATIVE_INFINITY;
 
   async function read(ids: (string | undefined)[]): Promise<void> {
     const startedAt = elapsed.now();
     const asked = new Set(ids.filter((id) => id !== undefined));
     seen ??= await keys.latest();
-    const changes = await keys.changes(seen?.version ?? 0, seen === undefined ? [...asked] : [...asked, seen.id]);
+    const since = (seen?.version ?? 0) - (isFilled ? 0 : Math.min(changesAtFirst, maxKeys));
+    const changes = await keys.changes(Math.max(0, since), seen === undefined ? [...asked] : [...asked, seen.id]);
     // Otherwise that key was changed again, or the database lost that change, and perhaps others with it.
-    if (!changes.some(({ id, version, mark }) => id === seen?.id && version === seen.version && mark === seen.mark))
-      known.clear();
-    for (const change of changes) {
-      const { id, key } = change;
+    isFilled = changes.some(
+      ({ id, version, mark }) => id === seen?.id && version === seen.version && mark === seen.mark,
+    );
+    if (!isFilled) known.clear();
+    const [others, wanted] = [changes.filter(({ id }) => !asked.has(id)), changes.filter(({ id }) => asked.has(id))];
+    for (const { id, key } of [...others, ...wanted]) {
       if (key === undefined) known.delete(id);
-      else if (asked.has(id) || known.has(id)) known.set(id, toKnown(key));
+      else known.set(id, toKnown(key));
       forgetOldest(known, maxKeys);
     }
     seen = latestOf(changes);

@@ -43,8 +43,10 @@ export function createKeyring(options: Options): Keyring {
   const bootstrap = createBootstrapKey({ ...options.bootstrap, digest, clock, onKey });
   const cache = createKeyCache({ keys, elapsed, onError });
   const usage = createKeyUsage({ keys, clock, onError });
+  const readChanges = () => void cache.refresh().catch(onError);
+  readChanges();
   const timers = [
-    setInterval(() => void cache.refresh().catch(onError), changesEveryMs),
+    setInterval(readChanges, changesEveryMs),
     setInterval(() => void bootstrap.refresh().catch(onError), changesEveryMs),
     setInterval(() => void usage.flush(), usageEveryMs),
   ];
