@@ -19,8 +19,8 @@ function callWith(pieces: string[], { hasEnd }: { hasEnd: boolean }): Request {
 test("a body that ends is read to its end, and one that is too long or never ends is not", async () => {
   const ends = (pieces: string[], hasEnd: boolean) => createEndsSoon()(callWith(pieces, { hasEnd }));
   expect(await ends(["a", "b"], true)).toBe(true);
-  expect(await ends(Array<string>(4).fill("x".repeat(65_536)), true)).toBe(true);
-  expect(await ends(Array<string>(5).fill("x".repeat(65_536)), true)).toBe(false);
+  expect(await ends(Array<string>(16).fill("x".repeat(65_536)), true)).toBe(true);
+  expect(await ends(Array<string>(17).fill("x".repeat(65_536)), true)).toBe(false);
   expect(await ends(["a"], false)).toBe(false);
 });
 
@@ -40,20 +40,24 @@ test("a body that somebody reads is left alone", async () => {
   expect((await reader?.read())?.done).toBe(false);
 });
 
-test("eight calls wait at a time; others are told at once", async () => {
+test("32 calls wait at a time; others are told at once", async () => {
   const endsSoon = createEndsSoon();
-  const waiting = Array.from({ length: 8 }, () => endsSoon(callWith(["a"], { hasEnd: false })));
+  const waiting = Array.from({ length: 32 }, () => endsSoon(callWith(["a"], { hasEnd: false })));
   expect(await endsSoon(callWith(["a"], { hasEnd: true }))).toBe(false);
   await Promise.all(waiting);
   expect(await endsSoon(callWith(["a"], { hasEnd: true }))).toBe(true);
 });
 
-test("after a body that was too long, one call in 50 ms waits", async () => {
+test("after a body that was too long, one call in 50 ms waits, and for less of its body", async () => {
   const endsSoon = createEndsSoon();
   const short = () => endsSoon(callWith(["a"], { hasEnd: true }));
+  const ofPieces = (count: number) =>
+    endsSoon(callWith(Array<string>(count).fill("x".repeat(65_536)), { hasEnd: true }));
   expect(await Promise.all([short(), short()])).toEqual([true, true]);
-  expect(await endsSoon(callWith(Array<string>(5).fill("x".repeat(65_536)), { hasEnd: true }))).toBe(false);
+  expect(await ofPieces(17)).toBe(false);
   expect(await Promise.all([short(), short()])).toEqual([true, false]);
   await Bun.sleep(60);
-  expect(await short()).toBe(true);
+  expect(await ofPieces(4)).toBe(true);
+  await Bun.sleep(60);
+  expect(await ofPieces(5)).toBe(false);
 });

@@ -19,37 +19,35 @@ export function isTooLongToDrop(headers: Headers): boolean {
 
 /**
  * Waits a moment for the end of a body that a call was answered without. Resolves to whether it has come, so that the
- * connection can go on; at once, if too many calls wait, which is one in 50 ms after a body that was too long. A
- * client that is still writing when its
- * connection is closed may not see why.
+ * connection can go on; at once, if too many calls wait, which is more than one in 50 ms after a body that was too
+ * long. A client that is still writing when its connection is closed may not see why.
  */
 export type EndsSoon = (request: Request) => Promise<boolean>;
 
-// Bun reads as fast as the body comes. After one that was too long, fewer are waited for.
-const lingering = { most: 8, bytes: 256 * 1024, ms: 1_000, wary: { most: 1, everyMs: 50, ms: 1_000 } };
+const lingering = { most: 32, bytes: 1024 * 1024, ms: 1_000 };
+// Bun reads as fast as the body comes. For a second after one that was too long, fewer are waited for.
+const wary = { most: 1, everyMs: 50, bytes: 256 * 1024, ms: 1_000 };
 // Of `GET` and `HEAD`, Bun reads the body unseen: at most a fifth of the time.
 const unseen = { everyMs: 50, ms: 10 };
 
 /** Creates the wait for the ends of bodies, for which nothing waits yet. */
 export function createEndsSoon(): EndsSoon {
-  const waryOnes = createTurnstile(lingering.wary.most, { turnMs: lingering.wary.everyMs });
+  const waryOnes = createTurnstile(wary.most, { turnMs: wary.everyMs });
   const unseenOnes = createTurnstile(1, { turnMs: unseen.everyMs });
   let waiting = 0;
   let isWaryUntil = Number.NEGATIVE_INFINITY;
 
-  function mayWait(): boolean {
-    const isWary = performance.now() < isWaryUntil;
-    return isWary ? waiting < lingering.wary.most && waryOnes.takes() : waiting < lingering.most;
-  }
+  const isWary = () => performance.now() < isWaryUntil;
+  const mayWait = () => (isWary() ? waiting < wary.most && waryOnes.takes() : waiting < lingering.most);
 
   /** Reads and drops the body; ends without its end after a bounded number of bytes. */
   async function readToEnd(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<boolean> {
-    for (let bytes = 0; bytes <= lingering.bytes; ) {
+    for (let bytes = 0; bytes <= (isWary() ? wary : lingering).bytes; ) {
       const { done, value } = await reader.read();
       if (done) return true;
       bytes += value.length;
     }
-    isWaryUntil = performance.now() + lingering.wary.ms;
+    isWaryUntil = performance.now() + wary.ms;
     return false;
   }
 
