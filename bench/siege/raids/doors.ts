@@ -118,7 +118,7 @@ export const doorRaids: readonly Raid[] = [
   {
     name: "endless-bad-keys",
     row: 6,
-    who: "anyone: unknown keys, and a body without an end, on 50 connections",
+    who: "anyone: an unknown key, and a body without an end, on 50 connections",
     attack: ({ url }, tally) =>
       neverEnd({ url, tally, connections: 50, method: "POST", path: "/admin/message", key: createApiKey().key }),
   },

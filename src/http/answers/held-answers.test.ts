@@ -8,13 +8,13 @@ const peers = { requestIP: () => ({ address: "192.0.2.1" }) };
 type Facts = { status: number; keyId?: string; address?: string; bodyBytes?: number; isEndless?: boolean };
 
 /** A pace at which no second turn comes before a slow machine has looked at the first. */
-const slowPace = { perTurn: 8, turnMs: 200 };
+const slowPace = { perTurn: 8, turnMs: 200, unreadEveryMs: 20 };
 
-function useHeld() {
+function useHeld(pace = slowPace) {
   const { hold, end } = createHeldAnswers({
     clientAddress: () => "192.0.2.1",
     isOneTooMany: () => false,
-    pace: slowPace,
+    pace,
   });
   const answered: Response[] = [];
   let dropped = 0;
@@ -82,6 +82,20 @@ test("a body that may have no end is not read while its response waits, whatever
   for (let count = 0; count < 10; count++) void answer({ status: 413, keyId: "many", isEndless: true });
   for (let turn = 0; turn < 3; turn++) await nextTurn();
   expect([dropped(), answered.length]).toEqual([0, 19]);
+});
+
+test("while 128 such responses wait, others wait for nothing", async () => {
+  const { answered, answer, end } = useHeld({ perTurn: 8, turnMs: 60_000, unreadEveryMs: 0 });
+  const send = () => void answer({ status: 413, keyId: "many", isEndless: true });
+  for (let count = 0; count < 129; count++) {
+    send();
+    await Bun.sleep(2);
+  }
+  expect(answered).toHaveLength(1); // the first one had room
+  for (let count = 0; count < 10; count++) send();
+  await nextTurn();
+  expect(answered).toHaveLength(11);
+  end();
 });
 
 test("a body that was read is answered like any other", async () => {

@@ -7,11 +7,11 @@ import { bytesOfBody, isTooLongToDrop } from "../requests/long-bodies.ts";
 import { discard } from "./response.ts";
 
 // 2,000 answers a second, which take a tenth of a core; or 60 with request bodies of a megabyte.
-const defaultPace = { perTurn: 8, turnMs: 4 };
+const defaultPace = { perTurn: 8, turnMs: 4, unreadEveryMs: 20 };
 const bytesOfOne = 32 * 1024;
 // Of a body that nobody reads, Bun takes almost two megabytes, and then no more. That takes a millisecond or two, so few
 // begin at a time.
-const unreadOnes = { bytes: 2 * 1024 * 1024, most: 128, everyMs: 20 };
+const unreadOnes = { bytes: 2 * 1024 * 1024, most: 128 };
 const weightOf = (bytes: number) => 1 + Math.floor(bytes / bytesOfOne);
 
 /** Responses that wait before they are sent. */
@@ -26,8 +26,11 @@ type Dependencies = {
   clientAddress: ClientAddress;
   /** Whether the request's address keeps more connections alive than allowed, this one included. */
   isOneTooMany(request: Request, from: Peers): boolean;
-  /** How many answers are sent at once, and how long after the ones before, in milliseconds. */
-  pace?: { perTurn: number; turnMs: number };
+  /**
+   * How many answers are sent at once, how long after the ones before, and how long after another one an answer whose
+   * body is left unread begins to wait, in milliseconds.
+   */
+  pace?: { perTurn: number; turnMs: number; unreadEveryMs: number };
 };
 
 /**
@@ -37,7 +40,7 @@ type Dependencies = {
  */
 export function createHeldAnswers({ clientAddress, isOneTooMany, pace = defaultPace }: Dependencies): HeldAnswers {
   const exit = createTurnstile(pace.perTurn, pace);
-  const entrance = createTurnstile(1, { turnMs: unreadOnes.everyMs });
+  const entrance = createTurnstile(1, { turnMs: pace.unreadEveryMs });
   let unread = 0; // bodies of calls that wait
 
   /**

@@ -46,10 +46,10 @@ const maxWaiting = 20_000;
 
 /**
  * Creates a cache that keeps requests with known keys away from the database: those of the latest thousand changes, all
- * that change from then on, and whatever else is asked for. One query at a time, at most one in 10
- * ms, asks for changes since the last one: unknown keys cannot overload the database, and no answer overwrites a later
- * one. If the key changed last is not as it was, all keys are forgotten and read anew: the database may have lost its last commits,
- * among them revocations, and reused their versions. Beyond `maxKeys`, the oldest entry is dropped.
+ * that change from then on, and whatever else is asked for. One query at a time, at most one in 10 ms, asks for changes
+ * since the last one: unknown keys cannot overload the database, and no answer overwrites a later one. If the key
+ * changed last is not as it was, all keys are forgotten and read anew: the database may have lost its last commits, among
+ * them revocations, and reused their versions. Beyond `maxKeys`, the oldest entry is dropped.
  */
 export function createKeyCache(options: Options): KeyCache {
   const { keys, elapsed, onError, trustMs = defaultTrustMs, maxKeys = defaultMaxKeys } = options;
@@ -69,8 +69,9 @@ export function createKeyCache(options: Options): KeyCache {
       ({ id, version, mark }) => id === seen?.id && version === seen.version && mark === seen.mark,
     );
     if (!isFilled) known.clear();
-    const [others, wanted] = [changes.filter(({ id }) => !asked.has(id)), changes.filter(({ id }) => asked.has(id))];
-    for (const { id, key } of [...others, ...wanted]) {
+    // Keys that a call waits for come last, so that none of the others takes their place.
+    changes.sort((left, right) => Number(asked.has(left.id)) - Number(asked.has(right.id)));
+    for (const { id, key } of changes) {
       if (key === undefined) known.delete(id);
       else known.set(id, toKnown(key));
       forgetOldest(known, maxKeys);
