@@ -1,4 +1,5 @@
 import { loadavg } from "node:os";
+import { openCrowd } from "../harness/crowds/crowd.ts";
 import { type Helper, startHelper } from "../harness/helper.ts";
 import { house } from "../harness/house.ts";
 import { cpuMsOf, memoryOf, peakMemoryOf } from "../harness/meter.ts";
@@ -20,6 +21,8 @@ const victimEveryMs = 50;
 const warmUpMs = 3_000;
 const warmUpCallers = 4;
 const warmUpPauseMs = 8; // some 400 sends a second, well below a key's limit
+const warmUpVisitors = 20;
+const visitPauseMs = 200; // more often, and they would be told to wait
 const prefixOfHeard = "heard: ";
 
 type Caller = Helper<VictimOrder, VictimReport>;
@@ -125,7 +128,7 @@ async function hear(attackers: Attackers): Promise<AttackerReport> {
   return await attackers.next();
 }
 
-/** Sends from the victim's own organization, so that the node's code is compiled. */
+/** Sends and connects from the victim's own organization, so that the node's code is compiled. */
 async function warmUp(url: string, key: string): Promise<void> {
   const endsAt = performance.now() + warmUpMs;
   const message = { cid: house.quiet, body: "getting warm" };
@@ -139,7 +142,18 @@ async function warmUp(url: string, key: string): Promise<void> {
       await Bun.sleep(warmUpPauseMs);
     }
   };
-  await Promise.all(Array.from({ length: warmUpCallers }, sendOn));
+  const visitOn = async (kind: "socket" | "stream") => {
+    const visitors = Array.from({ length: warmUpVisitors }, (_, index) => ({
+      org: victimOrg,
+      uid: `${kind}-${index}`,
+    }));
+    while (performance.now() < endsAt) {
+      const crowd = await openCrowd({ url }, visitors, kind);
+      await crowd.close();
+      await Bun.sleep(visitPauseMs);
+    }
+  };
+  await Promise.all([...Array.from({ length: warmUpCallers }, sendOn), visitOn("socket"), visitOn("stream")]);
 }
 
 function isRunning(pid: number): boolean {

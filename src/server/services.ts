@@ -40,10 +40,13 @@ import type { createStore } from "../store/store.ts";
 const keySetMayTakeMs = 5_000;
 const maxKeySetBytes = 256 * 1024;
 const waitingReads = { maxWaiting: 20_000, maxWaitMs: 10_000 };
-// Pages of more than 64 KiB of messages, up to 512 KiB each, are read one at a time: about 60 MiB per second.
-const longReading = { places: 1, pauseMs: 8 };
+// Pages of more than 64 KiB of messages, up to 512 KiB each, are read one at a time: about 60 MiB per second, and 16 while
+// organizations share the node.
+const longReading = { places: 1, pauseMs: { alone: 8, shared: 24 } };
 // Everything of more than 16 KiB, while organizations share the node: about 25 MiB per second, with a pause for each 64 KiB.
 const sharedReading = { places: 4, pauseMs: 8 };
+// Pages of recipients, while organizations share the node.
+const recipientReading = { places: 1, pauseMs: 8 };
 // What a read mark looks at, while organizations share the node: more than 1,000 marks per second together.
 const marking = { places: 4, pauseMs: 2 };
 const mostUnreadableTold = 1_024;
@@ -95,12 +98,13 @@ export function createServices(dependencies: Dependencies) {
     deliveryReports,
     onError: (error) => log.error({ err: error }, "cannot tell a caller about the delivery of a stored send"),
   });
-  const paced = ({ places, pauseMs }: { places: number; pauseMs: number }) =>
+  const paced = ({ places, pauseMs }: { places: number; pauseMs: number | (() => number) }) =>
     createPacedWork({
       limiter: createLimiter({ ...waitingReads, places, clock: steadyClock, whenBusy: tellToReadLater }),
       pauseMs,
     });
-  const longReads = paced(longReading);
+  const { pauseMs } = longReading;
+  const longReads = paced({ ...longReading, pauseMs: () => pauseMs[use.isShared() ? "shared" : "alone"] });
   return {
     messages: createMessages({ ...store, use, clock, awaited }),
     systemMessages: createSystemMessages({ ...store, use, clock, awaited }),
@@ -139,7 +143,7 @@ export function createServices(dependencies: Dependencies) {
     recipients: createRecipients({
       ...store,
       longReads,
-      pages: paceWhile(use.isShared, paced(longReading)),
+      pages: paceWhile(use.isShared, paced(recipientReading)),
       steadyClock,
     }),
     receipts: createReceipts({ ...store, clock }),

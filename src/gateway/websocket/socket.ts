@@ -29,8 +29,10 @@ export type SocketState = {
   line: SocketLine | undefined;
   /** Defined once it has a session. */
   user: { connection: SocketConnection; timer: SessionTimer } | undefined;
-  /** The end of the work on earlier frames, which are answered one after another. */
-  work: Promise<void>;
+  /** Frames that wait for the work on earlier ones; `letGo` ends the count of their bytes. */
+  readonly frames: { text: string; letGo(): void }[];
+  /** Whether its session is beginning or a frame is being answered. */
+  isAtWork: boolean;
   /** What the socket sent recently. */
   readonly counts: FrameCounts;
   /** Set together with the line. */
@@ -65,7 +67,8 @@ export function createSocketState(
     opening,
     line: undefined,
     user: undefined,
-    work: Promise.resolve(),
+    frames: [],
+    isAtWork: false,
     counts: createFrameCounts(now),
     deadline: undefined,
     isAlive: true,

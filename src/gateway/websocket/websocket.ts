@@ -71,13 +71,46 @@ export function createWebSockets(dependencies: Dependencies) {
     if (error !== undefined) closeFor(socket, error);
   }
 
-  /** Runs the work of one socket sequentially; a failure closes this socket only. */
-  function enqueue(socket: Socket, work: () => Promise<void>): void {
-    socket.data.work = socket.data.work.then(work).catch((error: unknown) => {
+  /**
+   * Begins the session of the upgrade, if any, and then answers the socket's frames one after another, as long as it is
+   * open. A failure closes this socket only.
+   */
+  async function work(socket: Socket, line: SocketLine, begin?: () => Promise<void>): Promise<void> {
+    const { data } = socket;
+    data.isAtWork = true;
+    try {
+      await begin?.();
+      for (let frame = data.frames.shift(); frame !== undefined && line.isOpen; frame = data.frames.shift()) {
+        frame.letGo();
+        await answer(socket, line, frame.text);
+      }
+    } catch (error) {
       const known = toHeraldError(error);
       if (known.code === "internal" && socket.readyState === WebSocket.OPEN) onError(error);
       closeSocket(socket, closingAfter(known) ?? { reason: "internal" });
-    });
+    } finally {
+      data.isAtWork = false;
+    }
+  }
+
+  /** Answers a frame in a turn of its organization or, before there is a session, of its address. */
+  async function answer(socket: Socket, line: SocketLine, text: string): Promise<void> {
+    const { user, deadline, address, counts } = socket.data;
+    const answerNow = async () => {
+      if (line.isOpen) await socketSessions.answer(socket, line, readFrame(text, limits.jsonDepth));
+    };
+    try {
+      if (user !== undefined) {
+        await asking.pass(user.connection.org, { owner: line.owner });
+        return await answerNow();
+      }
+      await deadline?.during(async () => {
+        await entrance.pass(address, { owner: line.owner });
+        await answerNow();
+      });
+    } finally {
+      rates.release(counts, text.length);
+    }
   }
 
   function watch(socket: Socket, line: SocketLine): void {
@@ -110,12 +143,12 @@ export function createWebSockets(dependencies: Dependencies) {
       if (register.isClosing) return line.end("restarting");
       if (opening === undefined) return;
       if ("reason" in opening) return closeSocket(socket, opening);
-      enqueue(socket, () => socketSessions.begin(socket, line, opening.session, {}, () => undefined));
+      void work(socket, line, () => socketSessions.begin(socket, line, opening.session, {}, () => undefined));
     },
     message(socket, text) {
       const { data } = socket;
-      const { line, deadline, counts } = data;
-      if (line === undefined || deadline === undefined) return;
+      const { line, counts } = data;
+      if (line === undefined) return;
       data.isAlive = true;
       if (typeof text !== "string") return line.end("protocol_error");
       const error = rates.takeRequest(counts, text.length);
@@ -123,25 +156,8 @@ export function createWebSockets(dependencies: Dependencies) {
         line.write([errorFrame(readFrame(text, limits.jsonDepth).id, error)]);
         return closeFor(socket, error);
       }
-      const answer = async () => {
-        if (line.isOpen) await socketSessions.answer(socket, line, readFrame(text, limits.jsonDepth));
-      };
-      const letGo = backlog.hold(line, text.length); // while it queues behind earlier frames
-      enqueue(socket, async () => {
-        letGo();
-        try {
-          if (data.user !== undefined) {
-            await asking.pass(data.user.connection.org, { owner: line.owner });
-            return await answer();
-          }
-          await deadline.during(async () => {
-            await entrance.pass(data.address, { owner: line.owner });
-            await answer();
-          });
-        } finally {
-          rates.release(counts, text.length);
-        }
-      });
+      data.frames.push({ text, letGo: backlog.hold(line, text.length) });
+      if (!data.isAtWork) void work(socket, line);
     },
     ping: countPing,
     pong(socket) {
@@ -153,6 +169,7 @@ export function createWebSockets(dependencies: Dependencies) {
       // Counts clients that hang up with bytes waiting, too: the two cases are indistinguishable (Bun 1.4.5).
       if (code === abnormalCode && data.waitingBytes > 0) onCut();
       data.owner.close();
+      data.frames.length = 0;
       for (const resume of data.onDrain.splice(0)) resume();
     },
   };

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { ConversationView } from "../../contract/connections/frames.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { toIso } from "../../contract/identifiers.ts";
+import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { objectWith } from "../../lib/json/json-values.ts";
 import type { PacedWork } from "../../lib/queues/paced-work.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
@@ -117,10 +118,12 @@ export function createHistoryReader(dependencies: Dependencies) {
       pausesAfter,
     });
     if (short.bytes < shortPageBytes) return await finish(short.messages);
-    return await longPages.run(
-      async () => finish((await readUpTo(org, cid, range, { limit, maxBytes: maxPageBytes })).messages),
-      { key: org },
-    );
+    const readLong = async () => {
+      const { messages } = await readUpTo(org, cid, range, { limit, maxBytes: maxPageBytes });
+      await nextTurn(); // reading and answering take some milliseconds each
+      return await finish(messages);
+    };
+    return await longPages.run(readLong, { key: org });
   }
 
   /** The range between two times, within another. */
