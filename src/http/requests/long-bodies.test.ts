@@ -48,12 +48,14 @@ test("32 calls wait at a time; others are told at once", async () => {
   expect(await endsSoon(callWith(["a"], { hasEnd: true }))).toBe(true);
 });
 
-test("after a body that was too long, one call in 50 ms waits, and for less of its body", async () => {
+test("after two bodies that were too long, one call in 50 ms waits, and for less of its body", async () => {
   const endsSoon = createEndsSoon();
   const short = () => endsSoon(callWith(["a"], { hasEnd: true }));
   const ofPieces = (count: number) =>
     endsSoon(callWith(Array<string>(count).fill("x".repeat(65_536)), { hasEnd: true }));
   expect(await Promise.all([short(), short()])).toEqual([true, true]);
+  expect(await ofPieces(17)).toBe(false);
+  expect(await Promise.all([short(), short(), ofPieces(5)])).toEqual([true, true, true]);
   expect(await ofPieces(17)).toBe(false);
   expect(await Promise.all([short(), short()])).toEqual([true, false]);
   await Bun.sleep(60);

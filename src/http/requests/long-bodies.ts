@@ -19,13 +19,13 @@ export function isTooLongToDrop(headers: Headers): boolean {
 
 /**
  * Waits a moment for the end of a body that a call was answered without. Resolves to whether it has come, so that the
- * connection can go on; at once, if too many calls wait, which is more than one in 50 ms after a body that was too
+ * connection can go on; at once, if too many calls wait, which is more than one in 50 ms after two bodies that were too
  * long. A client that is still writing when its connection is closed may not see why.
  */
 export type EndsSoon = (request: Request) => Promise<boolean>;
 
 const lingering = { most: 32, bytes: 1024 * 1024, ms: 1_000 };
-// Bun reads as fast as the body comes. For a second after one that was too long, fewer are waited for.
+// Bun reads as fast as the body comes. For a second after two that were too long within a second, fewer are waited for.
 const wary = { most: 1, everyMs: 50, bytes: 256 * 1024, ms: 1_000 };
 // Of `GET` and `HEAD`, Bun reads the body unseen: at most a fifth of the time.
 const unseen = { everyMs: 50, ms: 10 };
@@ -35,6 +35,7 @@ export function createEndsSoon(): EndsSoon {
   const waryOnes = createTurnstile(wary.most, { turnMs: wary.everyMs });
   const unseenOnes = createTurnstile(1, { turnMs: unseen.everyMs });
   let waiting = 0;
+  let tooLongAt = Number.NEGATIVE_INFINITY; // when the last body was too long
   let isWaryUntil = Number.NEGATIVE_INFINITY;
 
   const isWary = () => performance.now() < isWaryUntil;
@@ -47,8 +48,14 @@ export function createEndsSoon(): EndsSoon {
       if (done) return true;
       bytes += value.length;
     }
-    isWaryUntil = performance.now() + wary.ms;
+    noteTooLong(performance.now());
     return false;
+  }
+
+  /** One alone changes nothing for others: anybody may send such a body now and then. */
+  function noteTooLong(now: number): void {
+    if (now - tooLongAt < wary.ms) isWaryUntil = now + wary.ms;
+    tooLongAt = now;
   }
 
   async function wait(body: ReadableStream<Uint8Array>): Promise<boolean> {
