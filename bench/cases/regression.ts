@@ -59,6 +59,7 @@ async function measurePair(dataDir: string, checkouts: Checkout[], pace: Pace): 
     places.map(({ name, herald }) => ({ ...sendsTo(herald, count, ids), name }));
   const delivering = (inFlight: number) =>
     places.map(({ name, stage, cue }) => ({ ...deliveriesOn(stage, cue, inFlight), name }));
+  for (const { run } of delivering(1)) await run(pace.warmUpMs * 10); // deliveries have code of their own to compile
   const found = {
     "1 caller": await inRounds(sending(1, "random"), pace),
     [`${callers} callers, random ids`]: await inRounds(sending(callers, "random"), pace),
