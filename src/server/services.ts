@@ -42,11 +42,9 @@ const maxKeySetBytes = 256 * 1024;
 const waitingReads = { maxWaiting: 20_000, maxWaitMs: 10_000 };
 // Pages of more than 64 KiB of messages, up to 512 KiB each, are read one at a time: about 60 MiB per second, and 16 while
 // organizations share the node.
-const longReading = { places: 1, pauseMs: { alone: 8, shared: 24 } };
+const longReading = { places: 1, pauseMs: 8 };
 // Everything of more than 16 KiB, while organizations share the node: about 25 MiB per second, with a pause for each 64 KiB.
 const sharedReading = { places: 4, pauseMs: 8 };
-// Pages of recipients, while organizations share the node.
-const recipientReading = { places: 1, pauseMs: 8 };
 // What a read mark looks at, while organizations share the node: more than 1,000 marks per second together.
 const marking = { places: 4, pauseMs: 2 };
 const mostUnreadableTold = 1_024;
@@ -98,13 +96,12 @@ export function createServices(dependencies: Dependencies) {
     deliveryReports,
     onError: (error) => log.error({ err: error }, "cannot tell a caller about the delivery of a stored send"),
   });
-  const paced = ({ places, pauseMs }: { places: number; pauseMs: number | (() => number) }) =>
+  const paced = ({ places, pauseMs }: { places: number; pauseMs: number }) =>
     createPacedWork({
       limiter: createLimiter({ ...waitingReads, places, clock: steadyClock, whenBusy: tellToReadLater }),
       pauseMs,
     });
-  const { pauseMs } = longReading;
-  const longReads = paced({ ...longReading, pauseMs: () => pauseMs[use.isShared() ? "shared" : "alone"] });
+  const longReads = paced(longReading);
   return {
     messages: createMessages({ ...store, use, clock, awaited }),
     systemMessages: createSystemMessages({ ...store, use, clock, awaited }),
@@ -132,6 +129,7 @@ export function createServices(dependencies: Dependencies) {
       ...store,
       reads: paceWhile(use.isShared, paced(sharedReading)),
       longPages: longReads,
+      isShared: use.isShared,
       onUnreadable({ org, offset }) {
         if (told.isNew(joinIds(org, String(offset)))) log.error({ org, offset }, unreadableAdvice);
       },
@@ -143,7 +141,7 @@ export function createServices(dependencies: Dependencies) {
     recipients: createRecipients({
       ...store,
       longReads,
-      pages: paceWhile(use.isShared, paced(recipientReading)),
+      pages: paceWhile(use.isShared, paced(longReading)),
       steadyClock,
     }),
     receipts: createReceipts({ ...store, clock }),

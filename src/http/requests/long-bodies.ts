@@ -20,7 +20,7 @@ export function isTooLongToDrop(headers: Headers): boolean {
 /**
  * Waits a moment for the end of a body that a call was answered without. Resolves to whether it has come, so that the
  * connection can go on; at once, if too many calls wait, which is more than one in 50 ms after two bodies that were too
- * long. A client that is still writing when its connection is closed may not see why.
+ * long within a second. A client that is still writing when its connection is closed may not see why.
  */
 export type EndsSoon = (request: Request) => Promise<boolean>;
 

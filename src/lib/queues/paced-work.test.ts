@@ -5,16 +5,14 @@ import { createPacedWork } from "./paced-work.ts";
 const pauseMs = 8;
 const pausesAfter: Record<string, number> = { small: 0, huge: 2.5 };
 
-type SetUp = { maxWaiting?: number; pauseMs?: number | (() => number) };
-
 describe("paced work", () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  function setUp({ maxWaiting = 10, pauseMs: pause = pauseMs }: SetUp = {}) {
+  function setUp(maxWaiting = 10) {
     const whenBusy = () => new Error("busy");
     const limiter = createLimiter({ places: 1, maxWaiting, maxWaitMs: 1_000, whenBusy, clock: { now: () => 0 } });
-    const paced = createPacedWork({ limiter, pauseMs: pause });
+    const paced = createPacedWork({ limiter, pauseMs });
     const done: string[] = [];
     const add = (name: string, key = "o") =>
       paced
@@ -55,24 +53,6 @@ describe("paced work", () => {
     expect(done).toEqual(["next"]);
   });
 
-  test("asks how long a pause is when it begins", async () => {
-    let pauseNow = 2 * pauseMs;
-    const { done, add } = setUp({ pauseMs: () => pauseNow });
-    void add("first");
-    await settle();
-    pauseNow = pauseMs;
-    for (const name of ["second", "third"]) void add(name);
-    jest.advanceTimersByTime(2 * pauseMs - 1);
-    await settle();
-    expect(done).toEqual(["first"]);
-    jest.advanceTimersByTime(1);
-    await settle();
-    expect(done).toEqual(["first", "second"]);
-    jest.advanceTimersByTime(pauseMs);
-    await settle();
-    expect(done).toEqual(["first", "second", "third"]);
-  });
-
   test("does not pause after small work", async () => {
     const { done, add } = setUp();
     for (const name of ["small", "first", "second"]) void add(name);
@@ -93,7 +73,7 @@ describe("paced work", () => {
   });
 
   test("refuses what does not fit into the queue", async () => {
-    const { done, add } = setUp({ maxWaiting: 1 });
+    const { done, add } = setUp(1);
     for (const name of ["first", "second", "third"]) void add(name);
     await settle();
     expect(done).toEqual(["first", "third: busy"]);

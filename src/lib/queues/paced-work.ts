@@ -14,11 +14,8 @@ export type PacedWork = {
 
 type WorkOptions<Result> = { key: string; owner?: Owner; pausesAfter?: (result: Result) => number };
 
-type Options = { limiter: Limiter; pauseMs: number | (() => number) };
-
 /** Creates paced work with the limiter's places. After large work, a place stays taken for `pauseMs`. */
-export function createPacedWork({ limiter, pauseMs }: Options): PacedWork {
-  const lengthMs = typeof pauseMs === "function" ? pauseMs : () => pauseMs;
+export function createPacedWork({ limiter, pauseMs }: { limiter: Limiter; pauseMs: number }): PacedWork {
   return {
     run<Result>(work: () => Promise<Result>, { key, owner, pausesAfter = () => 1 }: WorkOptions<Result>) {
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
@@ -26,7 +23,7 @@ export function createPacedWork({ limiter, pauseMs }: Options): PacedWork {
         const result = await work();
         resolve(result);
         const pauses = pausesAfter(result);
-        if (pauses > 0) await new Promise((goOn) => setTimeout(goOn, pauses * lengthMs()));
+        if (pauses > 0) await new Promise((goOn) => setTimeout(goOn, pauses * pauseMs));
       };
       limiter.run(workAndPause, { owner, key }).catch(reject);
       return promise;

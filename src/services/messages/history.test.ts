@@ -10,7 +10,7 @@ function unused(): never {
 }
 
 /** A reader of a conversation whose only message has so many bytes. Records the pauses after each read. */
-function readerOf(bytes: number) {
+function readerOf(bytes: number, isShared = false) {
   const pauses: string[] = [];
   const paced = (name: string): PacedWork => ({
     async run(work, { key, pausesAfter = () => 1 }) {
@@ -40,6 +40,7 @@ function readerOf(bytes: number) {
     standing: { conversations: async () => [conversation] },
     reads: paced("read"),
     longPages: paced("long page"),
+    isShared: () => isShared,
     onUnreadable: unused,
   });
   const readers = {
@@ -73,4 +74,10 @@ test("a list of 128 KiB takes two pauses, and a page of more than 64 KiB waits f
   expect(await readers["list of conversations"]()).toBe(1);
   expect(await readers.page()).toBe(1);
   expect(pauses).toEqual(["o: read, 2", "o: read, 2", "o: read, 2", "o: long page, 1"]);
+});
+
+test("while organizations share the node, a long page takes three pauses", async () => {
+  const { pauses, readers } = readerOf(128 * kibibyte, true);
+  expect(await readers.page()).toBe(1);
+  expect(pauses).toEqual(["o: read, 2", "o: long page, 3"]);
 });

@@ -30,6 +30,8 @@ type Dependencies = {
   reads: PacedWork;
   /** Reads pages of more than 64 KiB one at a time, at a limited pace. Organizations take turns. */
   longPages: PacedWork;
+  /** Whether organizations share the node: then, the pause after a long page is three times as long. */
+  isShared(): boolean;
   /** Called for a message whose stored row is damaged. The message is left out of the page. */
   onUnreadable(place: { org: string; offset: number }): void;
 };
@@ -45,6 +47,7 @@ const maxPageBytes = 512 * 1024;
 const maxLastBytes = 256 * 1024;
 const shortPageBytes = 64 * 1024;
 const bytesPerPause = 64 * 1024;
+const pausesWhileShared = 3; // after a long page
 const smallBytes = 16 * 1024; // no pause follows so little
 const rowsAtOnce = 100;
 const [opening, closing] = ['{"message":', "}"];
@@ -59,7 +62,7 @@ const conversationPlace = z.strictObject({ updatedAt: z.int(), id: z.string() })
 /** Creates the reader of conversations and their messages, for callers of the admin API and for participants. */
 export function createHistoryReader(dependencies: Dependencies) {
   const { history, organizations, conversations, participants, standing } = dependencies;
-  const { reads, longPages, onUnreadable } = dependencies;
+  const { reads, longPages, isShared, onUnreadable } = dependencies;
 
   async function rangeOf(org: string, cid: string, { before, after }: MessageQuery): Promise<Range> {
     const offsetOf = async (id: string | undefined) => {
@@ -123,7 +126,7 @@ export function createHistoryReader(dependencies: Dependencies) {
       await nextTurn(); // reading and answering take some milliseconds each
       return await finish(messages);
     };
-    return await longPages.run(readLong, { key: org });
+    return await longPages.run(readLong, { key: org, pausesAfter: () => (isShared() ? pausesWhileShared : 1) });
   }
 
   /** The range between two times, within another. */
