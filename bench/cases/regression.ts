@@ -59,7 +59,6 @@ async function measurePair(dataDir: string, checkouts: Checkout[], pace: Pace): 
     places.map(({ name, herald }) => ({ ...sendsTo(herald, count, ids), name }));
   const delivering = (inFlight: number) =>
     places.map(({ name, stage, cue }) => ({ ...deliveriesOn(stage, cue, inFlight), name }));
-  for (const { run } of delivering(1)) await run(pace.warmUpMs * 10); // deliveries have code of their own to compile
   const found = {
     "1 caller": await inRounds(sending(1, "random"), pace),
     [`${callers} callers, random ids`]: await inRounds(sending(callers, "random"), pace),
@@ -81,5 +80,6 @@ async function openPlace(dataDir: string, { name, root }: Checkout, warmUpMs: nu
   await warmUp(herald, warmUpMs); // the compiler needs about eight seconds for it
   const cue: Cue = { onComplete: () => undefined };
   const stage = await openHeraldStage(herald, conversation, crowd, { onComplete: () => cue.onComplete() });
+  await deliveriesOn(stage, cue, 1).run(warmUpMs); // deliveries have code of their own to compile
   return { name, herald, stage, cue };
 }
