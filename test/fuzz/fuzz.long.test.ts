@@ -11,7 +11,7 @@ test("promise 8: hostile input of any kind gets a documented response, and an or
   const report = await fuzz({ herald: herald(), seed, isOver: (number) => number >= cases });
   const replay = report.unexpected.map((one) => ({
     ...one,
-    replay: `npm run fuzz -- --seed ${seed} --case ${one.number}`,
+    replay: `npm run fuzz -- --seed ${one.seed} --case ${one.number}`,
   }));
   expect(replay).toEqual([]);
   expect(report.cases).toBe(cases);

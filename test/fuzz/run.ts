@@ -29,7 +29,7 @@ const casesPerWitness = 250;
 const pulseMs = 2_000;
 
 /** A case whose outcome is not as documented. `bytes` is what was sent in hexadecimal, up to 4 KiB. */
-export type Unexpected = { number: number; kind: string; fault: string; answer: string; bytes: string };
+export type Unexpected = { seed: number; number: number; kind: string; fault: string; answer: string; bytes: string };
 
 /** The results of a run. */
 export type FuzzReport = {
@@ -61,6 +61,7 @@ export async function fuzz({ herald, seed, isOver, only }: Options): Promise<Fuz
     report.answers.set(verdict.answer, (report.answers.get(verdict.answer) ?? 0) + 1);
     if (verdict.fault === undefined) return;
     report.unexpected.push({
+      seed,
       number,
       kind,
       fault: verdict.fault,
