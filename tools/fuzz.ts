@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { fuzz, fuzzSettings } from "../test/fuzz/run.ts";
 import { startHerald } from "../test/harness/servers/herald.ts";
 
-const warmUpCases = 100_000; // until then the runtime compiles code, which takes memory; measured in docs/decisions/0023
+const warmUpCases = 100_000; // by then the runtime has compiled most code, which takes memory; see decision 0023
 const sampleEveryMs = 60_000;
 const mayStay = 1.1;
 const memoryMayTakeMs = 120_000;
