@@ -13,7 +13,7 @@ import { createDataDir } from "./harness/servers.ts";
 
 const usage = `npm run bench -- [--quick] [--only sends,deliveries,latency,pauses,strangers,nodes,costs] [--rounds 5] [--patience 0] [--save] [--json]
 npm run bench -- --only waits [--rounds 8]
-npm run bench -- --only regression --against ../other-checkout [--rounds 18]
+npm run bench -- --only regression --against ../other-checkout [--rounds 8]
 npm run bench -- --only idle,storm,replay,everyone [--against ../other-checkout] [--size 10000] [--sqlite] [--database-share 0.1]
   --quick   about half a minute: shows the table and writes nothing; leaves out costs, whose runs have a length of their own
   --only    these parts; shows the table and writes nothing
@@ -74,7 +74,7 @@ function describe({ setting, pace, against }: Measured): string {
   const { date, revision, isModified, machine, versions } = setting;
   return (
     `${date.slice(0, 10)}, revision ${revision}${isModified ? " with changes" : ""}, Bun ${versions.bun}, SQLite ${versions.sqlite}, ` +
-    `${machine.cores} cores (${machine.cpu}), ${machine.fileSystem}; medians of ${pace.rounds} runs of ${pace.runMs / 1000} s.` +
+    `${machine.cores} cores (${machine.cpu}), ${machine.fileSystem}; medians of ${pace.rounds} rounds with runs of ${pace.runMs / 1000} s.` +
     (against === undefined ? "" : ` \`before\` is revision ${against}.`)
   );
 }

@@ -4,9 +4,9 @@ import { type Checkout, checkoutsOf } from "../harness/checkouts.ts";
 import { startHerald } from "../harness/herald.ts";
 import { house } from "../harness/house.ts";
 import { inRounds, type Pace, type Series } from "../harness/report/rounds.ts";
-import { renderSideBySide } from "../harness/report/side-by-side.ts";
+import { type Measured, renderPairs } from "../harness/report/side-by-side.ts";
 import { openHeraldStage } from "../harness/stage.ts";
-import type { Case } from "./case.ts";
+import type { Case, Findings } from "./case.ts";
 import { type Cue, deliveriesOn } from "./deliveries.ts";
 import { sendsTo, warmUp } from "./sends.ts";
 
@@ -26,6 +26,12 @@ const deliveriesMeasured = {
   othersBusy: ["other programs, in cores", ""],
 } as const;
 
+// The runs of one pair differ by 7 %, the pairs by 2 %, and a pair takes half a minute to warm up.
+const runsOfPair = 6;
+
+/** The runs with one kind of load. */
+type Part = { measured: Measured; series: Series };
+
 /**
  * Measures sends and deliveries of this checkout and of another by turns: has a change made them slower? Two nodes of one
  * checkout differ by up to 8 %, however long they run, so each round starts two of its own.
@@ -33,38 +39,42 @@ const deliveriesMeasured = {
 export const regression: Case = async (dataDir, pace, { against }) => {
   if (against === undefined) throw new Error("regression compares two checkouts: name the other one with --against");
   const checkouts = checkoutsOf(against);
-  const series: Record<string, Series> = {};
+  const pairs: Record<string, Part>[] = [];
   for (let pair = 0; pair < pace.rounds; pair++) {
     const dir = join(dataDir, `${pair}`);
     mkdirSync(dir);
     console.error(`  pair ${pair + 1} of ${pace.rounds}`);
-    const ofPair = await measurePair(dir, pair % 2 === 0 ? checkouts : checkouts.toReversed(), { ...pace, rounds: 1 });
-    for (const [title, found] of Object.entries(ofPair)) {
-      const all = series[title] ?? {};
-      for (const { name } of checkouts) all[name] = [...(all[name] ?? []), ...(found[name] ?? [])];
-      series[title] = all;
-    }
+    const inTurn = pair % 2 === 0 ? checkouts : checkouts.toReversed();
+    pairs.push(await measurePair(dir, inTurn, { ...pace, rounds: runsOfPair }));
   }
-  const tables = Object.entries(series).map(([title, found]) =>
-    renderSideBySide(title, found, title.includes("listeners") ? deliveriesMeasured : sendsMeasured),
-  );
-  return { series, rows: [], tables };
+  const found: Required<Findings> = { series: {}, rows: [], tables: [] };
+  for (const [title, { measured }] of Object.entries(pairs[0] ?? {})) {
+    const runsOf = (name: string) => pairs.flatMap((ofPair) => ofPair[title]?.series[name] ?? []);
+    const series = Object.fromEntries(checkouts.map(({ name }) => [name, runsOf(name)]));
+    found.series[title] = series;
+    found.tables.push(renderPairs(title, series, measured, runsOfPair));
+  }
+  return found;
 };
 
 /** Measures a node of each checkout. */
-async function measurePair(dataDir: string, checkouts: Checkout[], pace: Pace): Promise<Record<string, Series>> {
+async function measurePair(dataDir: string, checkouts: Checkout[], pace: Pace): Promise<Record<string, Part>> {
   const places: Awaited<ReturnType<typeof openPlace>>[] = [];
   for (const checkout of checkouts) places.push(await openPlace(dataDir, checkout, pace.warmUpMs * 10));
-  const sending = (count: number, ids: "random" | "rising") =>
-    places.map(({ name, herald }) => ({ ...sendsTo(herald, count, ids), name }));
-  const delivering = (inFlight: number) =>
-    places.map(({ name, stage, cue }) => ({ ...deliveriesOn(stage, cue, inFlight), name }));
+  const sends = async (count: number, ids: "random" | "rising"): Promise<Part> => {
+    const contenders = places.map(({ name, herald }) => ({ ...sendsTo(herald, count, ids), name }));
+    return { measured: sendsMeasured, series: await inRounds(contenders, pace) };
+  };
+  const deliveries = async (inFlight: number): Promise<Part> => {
+    const contenders = places.map(({ name, stage, cue }) => ({ ...deliveriesOn(stage, cue, inFlight), name }));
+    return { measured: deliveriesMeasured, series: await inRounds(contenders, pace) };
+  };
   const found = {
-    "1 caller": await inRounds(sending(1, "random"), pace),
-    [`${callers} callers, random ids`]: await inRounds(sending(callers, "random"), pace),
-    [`${callers} callers, ids by time`]: await inRounds(sending(callers, "rising"), pace),
-    [`${crowd} listeners, 1 in flight`]: await inRounds(delivering(1), pace),
-    [`${crowd} listeners, 16 in flight`]: await inRounds(delivering(16), pace),
+    "1 caller": await sends(1, "random"),
+    [`${callers} callers, random ids`]: await sends(callers, "random"),
+    [`${callers} callers, ids by time`]: await sends(callers, "rising"),
+    [`${crowd} listeners, 1 in flight`]: await deliveries(1),
+    [`${crowd} listeners, 16 in flight`]: await deliveries(16),
   };
   for (const { herald, stage } of places) {
     stage.audience.close();

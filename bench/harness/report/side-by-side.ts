@@ -1,29 +1,49 @@
 import { type Series, valuesOf } from "./rounds.ts";
-import { median } from "./statistics.ts";
+import { meanRatio, median } from "./statistics.ts";
 
 /** The label and unit of each measure in the table, by its name in the runs. */
 export type Measured = Readonly<Record<string, readonly [what: string, unit: string]>>;
+
+/** Turns the runs of two contenders into how the first compares with the second. */
+type Compare = (left: readonly number[], right: readonly number[]) => string;
 
 /**
  * Renders contenders side by side as a Markdown table: median, minimum and maximum of each measure; for two, also the
  * median of the rounds' ratios.
  */
 export function renderSideBySide(title: string, series: Series, measured: Measured): string {
+  return renderTable(title, series, measured, (left, right) => {
+    const ratio = median(left.map((value, round) => value / (right[round] ?? Number.NaN)));
+    return Number.isFinite(ratio) ? short(ratio) : "";
+  });
+}
+
+/**
+ * Renders two contenders of which each pair of processes was measured `runsOfPair` times: like `renderSideBySide`, but with the
+ * geometric mean of the pairs' ratios and its standard error.
+ */
+export function renderPairs(title: string, series: Series, measured: Measured, runsOfPair: number): string {
+  return renderTable(title, series, measured, (left, right) => {
+    const pairs = Array.from({ length: left.length / runsOfPair }, (_, pair) => {
+      const ofPair = (values: readonly number[]) => median(values.slice(pair * runsOfPair, (pair + 1) * runsOfPair));
+      return ofPair(left) / ofPair(right);
+    });
+    const { mean, standardError } = meanRatio(pairs);
+    if (!Number.isFinite(mean)) return "";
+    return `${mean.toFixed(3)}${Number.isFinite(standardError) ? ` ± ${standardError.toFixed(3)}` : ""}`;
+  });
+}
+
+function renderTable(title: string, series: Series, measured: Measured, compare: Compare): string {
   const names = Object.keys(series);
   const [first = "", second] = names;
   const lines = Object.entries(measured).map(([measure, [what, unit]]) => {
     const cells = names.map((name) => cellOf(valuesOf(series, name, measure), unit));
-    return `| ${[what, ...cells, ...(second === undefined ? [] : [ratioOf(first, second, measure)])].join(" | ")} |`;
+    if (second !== undefined) cells.push(compare(valuesOf(series, first, measure), valuesOf(series, second, measure)));
+    return `| ${[what, ...cells].join(" | ")} |`;
   });
   const heads = [title, ...names, ...(second === undefined ? [] : [`${first} ÷ ${second}`])];
   return [`| ${heads.join(" | ")} |`, `|---${"|--:".repeat(heads.length - 1)}|`, ...lines].join("\n");
-
-  function ratioOf(left: string, right: string, measure: string): string {
-    const divisors = valuesOf(series, right, measure);
-    const ratios = valuesOf(series, left, measure).map((value, round) => value / (divisors[round] ?? Number.NaN));
-    const ratio = median(ratios);
-    return Number.isFinite(ratio) ? short(ratio) : "";
-  }
 }
 
 function cellOf(values: readonly number[], unit: string): string {

@@ -17,3 +17,14 @@ export function median(values: readonly number[]): number {
   const [low, high] = [sorted[sorted.length % 2 === 0 ? upper - 1 : upper], sorted[upper]];
   return low === undefined || high === undefined ? Number.NaN : (low + high) / 2;
 }
+
+/**
+ * The geometric mean of ratios, and its standard error as a share of it. `NaN` for the mean of none and the error of fewer
+ * than two.
+ */
+export function meanRatio(ratios: readonly number[]): { mean: number; standardError: number } {
+  const logs = ratios.map(Math.log);
+  const center = logs.reduce((sum, log) => sum + log, 0) / logs.length;
+  const squares = logs.reduce((sum, log) => sum + (log - center) ** 2, 0);
+  return { mean: Math.exp(center), standardError: Math.sqrt(squares / (logs.length - 1) / logs.length) };
+}
