@@ -13,25 +13,29 @@ type Compare = (left: readonly number[], right: readonly number[]) => string;
  */
 export function renderSideBySide(title: string, series: Series, measured: Measured): string {
   return renderTable(title, series, measured, (left, right) => {
-    const ratio = median(left.map((value, round) => value / (right[round] ?? Number.NaN)));
+    const ratio = median(ratiosOf(left, right));
     return Number.isFinite(ratio) ? short(ratio) : "";
   });
 }
 
 /**
  * Renders two contenders of which each pair of processes was measured `runsOfPair` times: like `renderSideBySide`, but with the
- * geometric mean of the pairs' ratios and its standard error.
+ * geometric mean of the ratios and its standard error, for which each pair counts once.
  */
 export function renderPairs(title: string, series: Series, measured: Measured, runsOfPair: number): string {
   return renderTable(title, series, measured, (left, right) => {
-    const pairs = Array.from({ length: left.length / runsOfPair }, (_, pair) => {
-      const ofPair = (values: readonly number[]) => median(values.slice(pair * runsOfPair, (pair + 1) * runsOfPair));
-      return ofPair(left) / ofPair(right);
+    const ratios = ratiosOf(left, right);
+    const pairs = Array.from({ length: ratios.length / runsOfPair }, (_, pair) => {
+      return meanRatio(ratios.slice(pair * runsOfPair, (pair + 1) * runsOfPair)).mean;
     });
     const { mean, standardError } = meanRatio(pairs);
     if (!Number.isFinite(mean)) return "";
     return `${mean.toFixed(3)}${Number.isFinite(standardError) ? ` ± ${standardError.toFixed(3)}` : ""}`;
   });
+}
+
+function ratiosOf(left: readonly number[], right: readonly number[]): number[] {
+  return left.map((value, run) => value / (right[run] ?? Number.NaN));
 }
 
 function renderTable(title: string, series: Series, measured: Measured, compare: Compare): string {

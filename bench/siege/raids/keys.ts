@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { get } from "../../harness/crowds/handshake.ts";
+import { house } from "../../harness/house.ts";
 import { elsewhere, keepOpen } from "../attack/lines.ts";
 import { askWithoutEnd, createAnswerScanner, requestOf, statusOf } from "../attack/pipeline.ts";
 import { socketTalk, tokensOf } from "../attack/sockets.ts";
@@ -43,6 +44,30 @@ const everyoneSend = (): Call => ({
   path: "/admin/message/system",
   body: { organizationId: tenant.org, senderId: sender, messageSystem: { id: randomUUID(), everyone: true } },
 });
+
+function sendWithAllKeys({ url, key, moreKeys }: Camp, tally: Tally): void {
+  const keys = [key, ...moreKeys];
+  askWithoutEnd({
+    url,
+    tally,
+    connections: 700,
+    window: 1,
+    request(turn) {
+      const { method, path, body = "" } = send("eleven keys");
+      return requestOf(url, method, path, { key: keys[turn % keys.length] ?? "", body });
+    },
+  });
+}
+
+/** Limits the attackers' organization, as its operator does. */
+async function limitRequests(url: string, tally: Tally, perSecond: number): Promise<void> {
+  const { status } = await fetch(url + tenantPath(), {
+    method: "PUT",
+    headers: { "Admin-Api-Key": house.key, "Content-Type": "application/json" },
+    body: JSON.stringify({ limits: { requests_per_second: perSecond } }),
+  });
+  tally.count(`limit HTTP ${status}`);
+}
 
 /** Short ids, so that a conversation's maximum number fits into a request. */
 function participants(prefix: string, count: number): string {
@@ -127,18 +152,16 @@ export const keyRaids: readonly Raid[] = [
     name: "many-keys",
     row: 8, // nobody is told: on a shared node, turns keep the organization below its limit
     who: "key with `keys:manage`: sends with eleven keys, on 700 connections",
-    attack({ url, key, moreKeys }, tally) {
-      const keys = [key, ...moreKeys];
-      askWithoutEnd({
-        url,
-        tally,
-        connections: 700,
-        window: 1,
-        request(turn) {
-          const { method, path, body = "" } = send("eleven keys");
-          return requestOf(url, method, path, { key: keys[turn % keys.length] ?? "", body });
-        },
-      });
+    attack: sendWithAllKeys,
+  },
+  {
+    name: "many-keys-limited",
+    row: 8,
+    mustBeTold: true,
+    who: "the same, of an organization that is limited to 1,000 requests a second",
+    async attack(camp, tally) {
+      await limitRequests(camp.url, tally, 1_000);
+      sendWithAllKeys(camp, tally);
     },
   },
   {
