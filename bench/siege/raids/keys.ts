@@ -158,7 +158,7 @@ export const keyRaids: readonly Raid[] = [
     name: "many-keys-limited",
     row: 8,
     mustBeTold: true,
-    who: "the same, of an organization that is limited to 1,000 requests a second",
+    who: "key with `keys:manage` of an organization limited to 1,000 requests a second: sends with eleven keys",
     async attack(camp, tally) {
       await limitRequests(camp.url, tally, 1_000);
       sendWithAllKeys(camp, tally);
