@@ -1,4 +1,4 @@
-import { type Series, valuesOf } from "./rounds.ts";
+import { ratiosOf, type Series, valuesOf } from "./rounds.ts";
 import { median } from "./statistics.ts";
 
 /** One row of the table: a figure of Herald beside the same figure of a floor, measured in the same rounds. */
@@ -30,7 +30,7 @@ type Comparison = {
 export function compare(series: Series, { measure, floor, ...row }: Comparison): Row {
   const herald = valuesOf(series, "herald", measure);
   const floors = valuesOf(series, floor, measure);
-  const ratios = herald.map((value, round) => value / (floors[round] ?? Number.NaN));
+  const ratios = ratiosOf(series, "herald", floor, measure);
   return { ...row, herald: median(herald), floor, floorValue: median(floors), ratio: median(ratios) };
 }
 

@@ -53,3 +53,9 @@ async function rest(patience: { ms: number }): Promise<void> {
 export function valuesOf(series: Series, contender: string, figure: string): number[] {
   return (series[contender] ?? []).map((measures) => measures[figure] ?? Number.NaN);
 }
+
+/** The ratios of one figure of two contenders, by run: the first divided by the second. */
+export function ratiosOf(series: Series, left: string, right: string, figure: string): number[] {
+  const divisors = valuesOf(series, right, figure);
+  return valuesOf(series, left, figure).map((value, run) => value / (divisors[run] ?? Number.NaN));
+}

@@ -1,19 +1,19 @@
-import { type Series, valuesOf } from "./rounds.ts";
+import { ratiosOf, type Series, valuesOf } from "./rounds.ts";
 import { meanRatio, median } from "./statistics.ts";
 
 /** The label and unit of each measure in the table, by its name in the runs. */
 export type Measured = Readonly<Record<string, readonly [what: string, unit: string]>>;
 
-/** Turns the runs of two contenders into how the first compares with the second. */
-type Compare = (left: readonly number[], right: readonly number[]) => string;
+/** Sums up the ratios of all runs. */
+type Summary = (ratios: readonly number[]) => string;
 
 /**
  * Renders contenders side by side as a Markdown table: median, minimum and maximum of each measure; for two, also the
  * median of the rounds' ratios.
  */
 export function renderSideBySide(title: string, series: Series, measured: Measured): string {
-  return renderTable(title, series, measured, (left, right) => {
-    const ratio = median(ratiosOf(left, right));
+  return renderWithRatio(title, series, measured, (ratios) => {
+    const ratio = median(ratios);
     return Number.isFinite(ratio) ? short(ratio) : "";
   });
 }
@@ -23,8 +23,7 @@ export function renderSideBySide(title: string, series: Series, measured: Measur
  * geometric mean of the ratios and its standard error, for which each pair counts once.
  */
 export function renderPairs(title: string, series: Series, measured: Measured, runsOfPair: number): string {
-  return renderTable(title, series, measured, (left, right) => {
-    const ratios = ratiosOf(left, right);
+  return renderWithRatio(title, series, measured, (ratios) => {
     const pairs = Array.from({ length: ratios.length / runsOfPair }, (_, pair) => {
       return meanRatio(ratios.slice(pair * runsOfPair, (pair + 1) * runsOfPair)).mean;
     });
@@ -34,16 +33,12 @@ export function renderPairs(title: string, series: Series, measured: Measured, r
   });
 }
 
-function ratiosOf(left: readonly number[], right: readonly number[]): number[] {
-  return left.map((value, run) => value / (right[run] ?? Number.NaN));
-}
-
-function renderTable(title: string, series: Series, measured: Measured, compare: Compare): string {
+function renderWithRatio(title: string, series: Series, measured: Measured, summarize: Summary): string {
   const names = Object.keys(series);
   const [first = "", second] = names;
   const lines = Object.entries(measured).map(([measure, [what, unit]]) => {
     const cells = names.map((name) => cellOf(valuesOf(series, name, measure), unit));
-    if (second !== undefined) cells.push(compare(valuesOf(series, first, measure), valuesOf(series, second, measure)));
+    if (second !== undefined) cells.push(summarize(ratiosOf(series, first, second, measure)));
     return `| ${[what, ...cells].join(" | ")} |`;
   });
   const heads = [title, ...names, ...(second === undefined ? [] : [`${first} ÷ ${second}`])];

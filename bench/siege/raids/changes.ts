@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { type Call, call, put } from "../attack/calls.ts";
 import { keepOpen } from "../attack/lines.ts";
-import { askWithoutEnd, requestOf } from "../attack/pipeline.ts";
 import { askBySocket, socketTalk, tokensOf } from "../attack/sockets.ts";
 import type { Tally } from "../attack/tally.ts";
 import { type Camp, type Raid, tenant, tenantPath } from "../camp.ts";
@@ -9,24 +9,9 @@ const longBody = "x".repeat(60_000);
 const { org, sender, chat, mass, members } = tenant;
 const own = { organizationId: org, senderId: sender };
 
-type Call = { method: string; path: string; body?: object; lines?: readonly string[] };
-
-/** Calls with the tenant's eleven keys in turn, or with the one that may do everything, as fast as responses come. */
-function call({ url, key, moreKeys }: Camp, tally: Tally, connections: number, make: (turn: number) => Call): void {
-  const keys = [key, ...moreKeys];
-  askWithoutEnd({
-    url,
-    tally,
-    connections,
-    window: 1,
-    request(turn) {
-      const { method, path, body, lines = [] } = make(turn);
-      const isSend = method === "POST" && path === "/admin/message";
-      const used = isSend ? (keys[turn % keys.length] ?? key) : key;
-      return requestOf(url, method, path, { key: used, lines, ...(body && { body }) });
-    },
-  });
-}
+/** With the tenant's eleven keys in turn, or with the one that may do everything. */
+const callOn = (connections: number, camp: Camp, tally: Tally, make: (turn: number) => Call): void =>
+  call(camp, tally, { connections, withAllKeys: true }, make);
 
 const sendTo = (cid: string, body: string, lines: readonly string[] = []): Call => ({
   method: "POST",
@@ -48,7 +33,7 @@ export const changeRaids: readonly Raid[] = [
     name: "edits",
     who: "key with `message:edit`: edits of 60,000 characters of the same hundred messages, on 200 connections",
     attack: (camp, tally) =>
-      call(camp, tally, 200, (turn) => ({
+      callOn(200, camp, tally, (turn) => ({
         method: "PUT",
         path: "/admin/message",
         body: {
@@ -61,7 +46,7 @@ export const changeRaids: readonly Raid[] = [
     name: "recalls",
     who: "key with `message:edit`: recalls of a hundred messages, one of which does not exist, on 200 connections",
     attack: (camp, tally) =>
-      call(camp, tally, 200, () => ({
+      callOn(200, camp, tally, () => ({
         method: "DELETE",
         path: "/admin/message",
         body: {
@@ -74,7 +59,7 @@ export const changeRaids: readonly Raid[] = [
     name: "reads",
     who: "key with `message:send`: sends, and marks of the conversation as read by 48 users, on 200 connections",
     attack: (camp, tally) =>
-      call(camp, tally, 200, (turn) => {
+      callOn(200, camp, tally, (turn) => {
         if (turn % 10 === 0) return sendTo(chat, "to be read");
         const senderId = members[turn % members.length];
         return {
@@ -88,7 +73,7 @@ export const changeRaids: readonly Raid[] = [
     name: "schedules",
     who: "key with `message:send`: sends scheduled for the next second, on 200 connections",
     attack: (camp, tally) =>
-      call(camp, tally, 200, () => {
+      callOn(200, camp, tally, () => {
         const { body: request } = sendTo(chat, "later");
         const sendAt = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 1_000).toISOString();
         return {
@@ -103,7 +88,7 @@ export const changeRaids: readonly Raid[] = [
     who: "eleven keys with `message:send`, and 480 WebSockets: sends that wait for the delivery, on 400 connections",
     async attack(camp, tally) {
       await listen(camp, tally, 480);
-      setTimeout(() => call(camp, tally, 400, () => sendTo(chat, "wait for it", ["Prefer: wait=1"])), 1_000);
+      setTimeout(() => callOn(400, camp, tally, () => sendTo(chat, "wait for it", ["Prefer: wait=1"])), 1_000);
     },
   },
   {
@@ -111,7 +96,7 @@ export const changeRaids: readonly Raid[] = [
     row: 2,
     who: "key with `history:read`: who of 10,000 does not have a message, on 100 connections",
     attack: (camp, tally) =>
-      call(camp, tally, 100, () => ({
+      callOn(100, camp, tally, () => ({
         method: "GET",
         path: `${tenantPath("messages", camp.massMessage, "recipients")}?state=delivered&limit=1000`,
       })),
@@ -121,19 +106,17 @@ export const changeRaids: readonly Raid[] = [
     row: 2,
     who: "key with `history:read`: the delivery of a message to 10,000, on 200 connections",
     attack: (camp, tally) =>
-      call(camp, tally, 200, () => ({ method: "GET", path: tenantPath("messages", camp.massMessage) })),
+      callOn(200, camp, tally, () => ({ method: "GET", path: tenantPath("messages", camp.massMessage) })),
   },
   {
     name: "webhooks",
     who: "eleven keys, one of them with `webhooks:manage`: sends to 10,000 who are away, told to 20 webhooks, on 40 connections",
     attack(camp, tally) {
       for (let index = 0; index < 20; index++) {
-        const path = `${camp.url}${tenantPath("webhooks", `hook-${index}`)}`;
-        const body = JSON.stringify({ url: "https://herald.invalid/", wait_seconds: 1 });
-        const headers = { "Admin-Api-Key": camp.key, "Content-Type": "application/json" };
-        void fetch(path, { method: "PUT", headers, body }).then(({ status }) => tally.count(`webhook HTTP ${status}`));
+        const webhook = { url: "https://herald.invalid/", wait_seconds: 1 };
+        void put(camp, tally, "webhook", tenantPath("webhooks", `hook-${index}`), webhook);
       }
-      setTimeout(() => call(camp, tally, 40, () => sendTo(mass, "nobody is here")), 1_000);
+      setTimeout(() => callOn(40, camp, tally, () => sendTo(mass, "nobody is here")), 1_000);
     },
   },
   {

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { get } from "../../harness/crowds/handshake.ts";
 import { house } from "../../harness/house.ts";
+import { type Call, call, put } from "../attack/calls.ts";
 import { elsewhere, keepOpen } from "../attack/lines.ts";
-import { askWithoutEnd, createAnswerScanner, requestOf, statusOf } from "../attack/pipeline.ts";
+import { createAnswerScanner, requestOf, statusOf } from "../attack/pipeline.ts";
 import { socketTalk, tokensOf } from "../attack/sockets.ts";
 import type { Tally } from "../attack/tally.ts";
 import { type Camp, type Raid, tenant, tenantPath } from "../camp.ts";
@@ -10,22 +11,6 @@ import { type Camp, type Raid, tenant, tenantPath } from "../camp.ts";
 const mebibyte = 1_048_576;
 const mostParticipants = 100_000;
 const { sender } = tenant;
-
-type Call = { method: string; path: string; body?: string | object };
-type Pattern = { connections: number; window: number };
-
-/** Calls with the tenant's key, as fast as responses come. */
-function call({ url, key }: Camp, tally: Tally, pattern: Pattern, make: (turn: number) => Call): void {
-  askWithoutEnd({
-    url,
-    tally,
-    ...pattern,
-    request(turn) {
-      const { method, path, body } = make(turn);
-      return requestOf(url, method, path, { key, ...(body !== undefined && { body }) });
-    },
-  });
-}
 
 const send = (body: string, id: string = randomUUID()): Call => ({
   method: "POST",
@@ -45,29 +30,8 @@ const everyoneSend = (): Call => ({
   body: { organizationId: tenant.org, senderId: sender, messageSystem: { id: randomUUID(), everyone: true } },
 });
 
-function sendWithAllKeys({ url, key, moreKeys }: Camp, tally: Tally): void {
-  const keys = [key, ...moreKeys];
-  askWithoutEnd({
-    url,
-    tally,
-    connections: 700,
-    window: 1,
-    request(turn) {
-      const { method, path, body = "" } = send("eleven keys");
-      return requestOf(url, method, path, { key: keys[turn % keys.length] ?? "", body });
-    },
-  });
-}
-
-/** Limits the attackers' organization, as its operator does. */
-async function limitRequests(url: string, tally: Tally, perSecond: number): Promise<void> {
-  const { status } = await fetch(url + tenantPath(), {
-    method: "PUT",
-    headers: { "Admin-Api-Key": house.key, "Content-Type": "application/json" },
-    body: JSON.stringify({ limits: { requests_per_second: perSecond } }),
-  });
-  tally.count(`limit HTTP ${status}`);
-}
+const sendWithAllKeys = (camp: Camp, tally: Tally): void =>
+  call(camp, tally, { connections: 700, withAllKeys: true }, () => send("eleven keys"));
 
 /** Short ids, so that a conversation's maximum number fits into a request. */
 function participants(prefix: string, count: number): string {
@@ -75,8 +39,7 @@ function participants(prefix: string, count: number): string {
   return JSON.stringify({ participants: [sender, ...uids.slice(1)] });
 }
 
-/** One request at a time, as the server closes connections that send another during a request. */
-const wide: Pattern = { connections: 200, window: 1 };
+const wide = { connections: 200 };
 
 /** Raids with an API key of one organization: everything it may do, as often as possible. */
 export const keyRaids: readonly Raid[] = [
@@ -103,7 +66,7 @@ export const keyRaids: readonly Raid[] = [
       const bodies = ["a", "b"].map((prefix) => participants(prefix, 90_000));
       setTimeout(
         () =>
-          call(camp, tally, { connections: 1, window: 1 }, (turn) => ({
+          call(camp, tally, { connections: 1 }, (turn) => ({
             method: "PUT",
             path: tenantPath("conversations", "filtered"),
             body: bodies[turn % 2] ?? "",
@@ -119,7 +82,7 @@ export const keyRaids: readonly Raid[] = [
     who: "key with `directory:write`: PUTs of 100,000 participants on 40 connections",
     attack(camp, tally) {
       const bodies = ["a", "b", "c", "d"].map((prefix) => participants(prefix, mostParticipants));
-      call(camp, tally, { connections: 40, window: 1 }, (turn) => ({
+      call(camp, tally, { connections: 40 }, (turn) => ({
         method: "PUT",
         path: tenantPath("conversations", `large-${turn % 40}`),
         body: bodies[Math.floor(turn / 40) % bodies.length] ?? "",
@@ -131,7 +94,7 @@ export const keyRaids: readonly Raid[] = [
     row: 5,
     who: "key with `directory:write`: creates and deletes conversations of 10,000, on 16 connections",
     attack: (camp, tally) =>
-      call(camp, tally, { connections: 16, window: 1 }, (turn) => {
+      call(camp, tally, { connections: 16 }, (turn) => {
         const nameOf = (made: number) => tenantPath("conversations", `churn-${made}`);
         return turn % 2 === 0
           ? { method: "PUT", path: nameOf(turn), body: { participants: tenant.crowd } }
@@ -160,7 +123,8 @@ export const keyRaids: readonly Raid[] = [
     mustBeTold: true,
     who: "key with `keys:manage` of an organization limited to 1,000 requests a second: sends with eleven keys",
     async attack(camp, tally) {
-      await limitRequests(camp.url, tally, 1_000);
+      const operator = { url: camp.url, key: house.key };
+      await put(operator, tally, "limit", tenantPath(), { limits: { requests_per_second: 1_000 } });
       sendWithAllKeys(camp, tally);
     },
   },
@@ -168,7 +132,7 @@ export const keyRaids: readonly Raid[] = [
     name: "burst",
     row: 5,
     who: "key with `message:send`: 1,000 sends waiting at any time",
-    attack: (camp, tally) => call(camp, tally, { connections: 1_000, window: 1 }, () => send("one of a thousand")),
+    attack: (camp, tally) => call(camp, tally, { connections: 1_000 }, () => send("one of a thousand")),
   },
   {
     name: "long-sends",
@@ -176,19 +140,18 @@ export const keyRaids: readonly Raid[] = [
     who: "key with `message:send`: sends of 60,000 characters, 400 waiting at any time",
     attack(camp, tally) {
       const body = "x".repeat(60_000);
-      call(camp, tally, { connections: 400, window: 1 }, () => send(body));
+      call(camp, tally, { connections: 400 }, () => send(body));
     },
   },
   {
     name: "one-id",
     who: "key with `message:send`: the same id again and again, on 400 connections",
-    attack: (camp, tally) =>
-      call(camp, tally, { connections: 400, window: 1 }, () => send("again", `again-${camp.run}`)),
+    attack: (camp, tally) => call(camp, tally, { connections: 400 }, () => send("again", `again-${camp.run}`)),
   },
   {
     name: "system-sends",
     who: "key with `system:send`: system messages to 10,000 users, on 40 connections",
-    attack: (camp, tally) => call(camp, tally, { connections: 40, window: 1 }, () => systemSend()),
+    attack: (camp, tally) => call(camp, tally, { connections: 40 }, () => systemSend()),
   },
   {
     name: "everyone",
@@ -199,7 +162,7 @@ export const keyRaids: readonly Raid[] = [
       const tokenOf = (index: number) => tokens[index % tokens.length] ?? "";
       keepOpen({ url, tally, count: 960, talk: (index) => socketTalk(url, tally, { token: tokenOf(index) }) });
       setTimeout(
-        () => call(camp, tally, { connections: 40, window: 1 }, everyoneSend),
+        () => call(camp, tally, { connections: 40 }, everyoneSend),
         1_000, // once most of the sockets are open
       );
     },
@@ -207,14 +170,14 @@ export const keyRaids: readonly Raid[] = [
   {
     name: "dry-runs",
     who: "key with `system:send`: dry runs for 10,000 users, on 40 connections",
-    attack: (camp, tally) => call(camp, tally, { connections: 40, window: 1 }, () => systemSend("?dry_run=true")),
+    attack: (camp, tally) => call(camp, tally, { connections: 40 }, () => systemSend("?dry_run=true")),
   },
   {
     name: "history",
     row: 2,
     who: "key with `history:read`: pages of 1,000 messages of 60 kB, on 20 connections",
     attack: (camp, tally) =>
-      call(camp, tally, { connections: 20, window: 1 }, () => ({
+      call(camp, tally, { connections: 20 }, () => ({
         method: "GET",
         path: `${tenantPath("conversations", tenant.hall, "messages")}?limit=1000`,
       })),
@@ -288,7 +251,7 @@ export const keyRaids: readonly Raid[] = [
     who: "key with `message:send`: bodies of 1 MiB that are nested too deeply, on 20 connections",
     attack(camp, tally) {
       const body = `{"a":${"[".repeat(mebibyte - 10)}`;
-      call(camp, tally, { connections: 20, window: 1 }, () => ({ method: "POST", path: "/admin/message", body }));
+      call(camp, tally, { connections: 20 }, () => ({ method: "POST", path: "/admin/message", body }));
     },
   },
   {
@@ -297,7 +260,7 @@ export const keyRaids: readonly Raid[] = [
     attack(camp, tally) {
       const members = Array.from({ length: 70_000 }, (_, index) => `"m${index.toString(36)}":{}`).join(",");
       const body = `{"organizationId":"attacker","senderId":"sender","message":{"cid":"chat","body":"x","x":{${members}}}}`;
-      call(camp, tally, { connections: 20, window: 1 }, () => ({ method: "POST", path: "/admin/message", body }));
+      call(camp, tally, { connections: 20 }, () => ({ method: "POST", path: "/admin/message", body }));
     },
   },
 ];
