@@ -2,7 +2,6 @@ import { answerPreflight, type Origins } from "../gateway/connections/origins.ts
 import type { Handlers } from "./listen.ts";
 
 const ofFile = /^https?:\/\/[^/]*\/files\//;
-const exposedHeaders = "Content-Disposition, Content-Range, ETag, Retry-After, X-Request-Id";
 
 /** Lets pages of allowed origins read files with `fetch`, as they read streams. Any page may show those it has an address of. */
 export function shareFiles(
@@ -15,8 +14,7 @@ export function shareFiles(
     if (preflight !== undefined) return preflight;
     const response = await handle(request, running, door);
     if (cors.Vary === undefined) return response;
-    for (const [name, value] of Object.entries({ ...cors, "Access-Control-Expose-Headers": exposedHeaders }))
-      response.headers.set(name, value);
+    for (const [name, value] of Object.entries(cors)) response.headers.set(name, value);
     return response;
   };
   return (request, running, door) => (ofFile.test(request.url) ? shareFile : handle)(request, running, door);

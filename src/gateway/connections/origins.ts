@@ -8,7 +8,21 @@ export type Origins = {
   corsHeaders(request: Request): Record<string, string>;
 };
 
-const exposedHeaders = "Herald-Recovered, Retry-After, X-Request-Id";
+/** What pages may read of streams and files besides the headers that every page may read (Fetch standard, section 2.2.2). */
+const exposedHeaders = [
+  ...["Accept-Ranges", "Allow", "Content-Disposition", "Content-Range", "ETag"],
+  ...["Herald-Recovered", "RateLimit", "RateLimit-Policy", "Retry-After", "WWW-Authenticate", "X-Request-Id"],
+].join(", ");
+
+/**
+ * What browsers, polyfills of `EventSource`, and libraries for downloads and traces add to a request. `Admin-Api-Key` is not among
+ * them: a key in a page is public.
+ */
+const requestHeaders = [
+  ...["Authorization", "Cache-Control", "Content-Type", "Expires", "If-Match", "If-Modified-Since", "If-None-Match"],
+  ...["If-Range", "If-Unmodified-Since", "Last-Event-ID", "Pragma", "Range", "X-Request-Id", "X-Requested-With"],
+  ...["traceparent", "tracestate", "baggage"],
+].join(", ");
 
 /**
  * Checks the `Origin` header, which browsers set and pages cannot change; other clients send none and need none.
@@ -37,7 +51,7 @@ export function createOrigins(allowed: ReadonlySet<string>, onForbidden: (origin
   };
 }
 
-/** Answers the CORS preflight for a stream from a page of an allowed origin; `undefined` for any other request. */
+/** Answers the CORS preflight for a stream or a file from a page of an allowed origin; `undefined` for any other request. */
 export function answerPreflight(request: Request, cors: Record<string, string>): Response | undefined {
   const { method, headers } = request;
   if (method !== "OPTIONS" || !headers.has("access-control-request-method") || cors.Vary === undefined)
@@ -47,7 +61,7 @@ export function answerPreflight(request: Request, cors: Record<string, string>):
     headers: {
       ...cors,
       "Access-Control-Allow-Methods": "GET",
-      "Access-Control-Allow-Headers": "Authorization, Last-Event-ID, X-Request-Id",
+      "Access-Control-Allow-Headers": requestHeaders,
       "Access-Control-Max-Age": "600",
     },
   });
