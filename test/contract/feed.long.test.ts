@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { type FeedQuery, openFeed, requestFeed, type Sse } from "../harness/clients/sse.ts";
+import { type FeedQuery, openFeed, openStream, requestFeed, type Sse } from "../harness/clients/sse.ts";
 import type { Page } from "../harness/clients/wire.ts";
 import { eventually, within } from "../harness/deadline.ts";
 import { uniqueId } from "../harness/random.ts";
@@ -54,6 +54,18 @@ describe("GET …/events", () => {
     }
     using later = await openFeed(herald().url, org.id, herald().key);
     expect(await shownOn(org, later)).toEqual([[]]);
+  });
+
+  test("ignores Last-Event-ID and ?lastEventId=, with which browsers and polyfills reconnect", async () => {
+    const org = await createOrganization(herald());
+    const cid = await org.conversation(["alice"]);
+    const { server_mid } = await org.sent("alice", { cid, body: "1" });
+    await org.sent("alice", { cid, body: "2" });
+    const address = `${herald().url}${org.path("events")}?cid=${cid}&lastEventId=${server_mid}`;
+    const headers = { "Admin-Api-Key": herald().key, "Last-Event-ID": server_mid };
+    using feed = await openStream(address, headers, "the feed");
+    await org.sent("alice", { cid, body: "3" });
+    expect((await feed.next()).message?.body).toBe("3");
   });
 
   test("shows system messages to a conversation and to everyone where they concern the filter", async () => {

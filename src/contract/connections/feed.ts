@@ -2,8 +2,7 @@ import { z } from "zod";
 import { identifier } from "../identifiers.ts";
 import { eventNames } from "./event-names.ts";
 
-/** The query of the live feed. */
-export const feedQuery = z.strictObject({
+const feedFilter = z.strictObject({
   kind: z.enum(Object.values(eventNames)).optional().meta({ description: "Only events of this kind." }),
   cid: identifier.optional().meta({
     description:
@@ -16,4 +15,14 @@ export const feedQuery = z.strictObject({
 });
 
 /** What a live feed shows: the events that match every member present. */
-export type FeedFilter = z.output<typeof feedQuery>;
+export type FeedFilter = z.output<typeof feedFilter>;
+
+/** The query of the live feed. */
+export const feedQuery = feedFilter.extend({
+  lastEventId: z
+    .string()
+    .optional()
+    .meta({
+      description: "Ignored, like `Last-Event-ID`. Polyfills of `EventSource` add it when they reconnect.",
+    }),
+});

@@ -92,9 +92,7 @@ export function createStreams(dependencies: Dependencies) {
 
   async function open({ request, address, id, onEnd }: Opening, owner: Owner): Promise<Response> {
     if (request.method !== "GET") throw new HeraldError("method_not_allowed", undefined, { headers: { Allow: "GET" } });
-    const since = request.headers.get("last-event-id") || undefined;
-    if (since !== undefined && !isIdentifier(since))
-      throw new HeraldError("bad_request", "`Last-Event-ID` must be the `_id` of a message");
+    const since = sinceOf(request);
     await doorkeeper.enter(owner, address);
     const session = await doorkeeper.admit(owner, bearerToken(request.headers) ?? "", address);
     register.requireOpen();
@@ -147,4 +145,14 @@ export function createStreams(dependencies: Dependencies) {
       return response;
     },
   };
+}
+
+/** The last message that the client has: `Last-Event-ID`, or without it `lastEventId`, which polyfills of `EventSource` append. */
+function sinceOf({ headers, url }: Request): string | undefined {
+  const header = headers.get("last-event-id") || undefined;
+  const [, query] = header === undefined ? url.split("?", 2) : [];
+  const since = header ?? (new URLSearchParams(query).get("lastEventId") || undefined);
+  if (since === undefined || isIdentifier(since)) return since;
+  const name = header === undefined ? "lastEventId" : "Last-Event-ID";
+  throw new HeraldError("bad_request", `\`${name}\` must be the \`_id\` of a message`);
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { openSse, requestSse } from "../../harness/clients/sse.ts";
+import { openSse, openStream, requestSse } from "../../harness/clients/sse.ts";
+import type { Problem } from "../../harness/clients/wire.ts";
 import { expectProblem, messageOf, systemMessageOf } from "../../harness/reading/expectations.ts";
-import { useHerald } from "../../harness/servers/herald.ts";
+import { readAnswer, useHerald } from "../../harness/servers/herald.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 
 const herald = useHerald();
@@ -51,6 +52,32 @@ describe("GET /sse", () => {
     using lost = await org.sse("alice", { lastEventId: "nonsense" });
     expect(lost.headers.get("herald-recovered")).toBe("false");
     await org.expectNothingElse(lost);
+  });
+
+  test("resumes after ?lastEventId=, which polyfills of EventSource append; the header overrides it", async () => {
+    const org = await createOrganization(herald());
+    const cid = await org.conversation(["alice"]);
+    const [first, second] = [
+      await org.sent("alice", { cid, body: "1" }),
+      await org.sent("alice", { cid, body: "2" }),
+      await org.sent("alice", { cid, body: "3" }),
+    ];
+    const headers = { Authorization: `Bearer ${await org.token("alice")}` };
+    const open = (query: string, more: Record<string, string> = {}) =>
+      openStream(`${herald().url}/sse?${query}`, { ...headers, ...more }, "alice");
+    using resumed = await open(`lastEventId=${first?.server_mid}`);
+    expect(resumed.headers.get("herald-recovered")).toBe("true");
+    await org.expectNothingElseAfter(resumed, ["2", "3"]);
+    using overridden = await open(`x=1&lastEventId=${first?.server_mid}`, { "Last-Event-ID": second?.server_mid ?? "" });
+    await org.expectNothingElseAfter(overridden, ["3"]);
+    using lost = await open("lastEventId=non%20sense");
+    expect(lost.headers.get("herald-recovered")).toBe("false");
+    using fresh = await open("lastEventId=");
+    expect(fresh.headers.has("herald-recovered")).toBe(false);
+    const refused = await fetch(`${herald().url}/sse?lastEventId=${"a".repeat(129)}`, { headers });
+    const answer = await readAnswer<Problem>(refused);
+    expectProblem(answer, 400, "bad_request");
+    expect(answer.body.detail).toContain("lastEventId");
   });
 
   test("is refused with a 401 problem without a token, with a bad one, or with one in another place", async () => {

@@ -86,6 +86,13 @@ export async function openSse(
   throw new Error(`GET /sse was refused with ${answer.refused.status}: ${answer.refused.text}`);
 }
 
+/** Opens a stream at any address, which must be granted. */
+export async function openStream(address: string, headers: Record<string, string>, uid: string): Promise<Sse> {
+  const answer = await requestStream(address, headers, uid);
+  if ("sse" in answer) return answer.sse;
+  throw new Error(`the stream was refused with ${answer.refused.status}: ${answer.refused.text}`);
+}
+
 /** What a feed shows, as query parameters. */
 export type FeedQuery = { kind?: string; cid?: string; uid?: string };
 
