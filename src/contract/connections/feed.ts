@@ -19,10 +19,7 @@ export type FeedFilter = z.output<typeof feedFilter>;
 
 /** The query of the live feed. */
 export const feedQuery = feedFilter.extend({
-  lastEventId: z
-    .string()
-    .optional()
-    .meta({
-      description: "Ignored, like `Last-Event-ID`. Polyfills of `EventSource` add it when they reconnect.",
-    }),
+  lastEventId: z.string().optional().meta({
+    description: "Ignored, like `Last-Event-ID`. Polyfills of `EventSource` add it when they reconnect.",
+  }),
 });

@@ -68,7 +68,9 @@ describe("GET /sse", () => {
     using resumed = await open(`lastEventId=${first?.server_mid}`);
     expect(resumed.headers.get("herald-recovered")).toBe("true");
     await org.expectNothingElseAfter(resumed, ["2", "3"]);
-    using overridden = await open(`x=1&lastEventId=${first?.server_mid}`, { "Last-Event-ID": second?.server_mid ?? "" });
+    using overridden = await open(`x=1&lastEventId=${first?.server_mid}`, {
+      "Last-Event-ID": second?.server_mid ?? "",
+    });
     await org.expectNothingElseAfter(overridden, ["3"]);
     using lost = await open("lastEventId=non%20sense");
     expect(lost.headers.get("herald-recovered")).toBe("false");
