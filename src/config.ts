@@ -107,9 +107,9 @@ const settings = {
     .describe("TLS 1.2 cipher suites, by their OpenSSL names; the TLS 1.3 suites are always enabled"),
   HERALD_ALLOWED_ORIGINS: list(
     (item) => item === "*" || isOrigin(item),
-    "must be origins such as https://app.example.org, in lower case, without a path and separated by commas, or *",
+    "must be origins such as https://app.example.org or capacitor://localhost, in lower case, without a path and separated by commas, or * (not null, which is the origin of every sandboxed page)",
   ).describe(
-    "origins whose web pages may connect, separated by commas, or * for all; the server's own origin is always allowed",
+    "origins whose web pages may connect, separated by commas, or * for all, also for pages of the origin null; the server's own origin is always allowed",
   ),
   HERALD_TRUSTED_PROXIES: list(
     isAddressRange,

@@ -38,7 +38,8 @@ export const errorCatalogue = {
   origin_forbidden: {
     status: 403,
     title: "Web pages from this origin may not connect",
-    advice: "Add the origin to the server setting `HERALD_ALLOWED_ORIGINS`.",
+    advice:
+      "Add the origin to the server setting `HERALD_ALLOWED_ORIGINS`. For a page whose origin is `null`, because it is sandboxed or was opened from a file, serve it from a web address instead.",
   },
   sender_not_participant: {
     status: 403,

@@ -1,4 +1,5 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
+import { isOrigin } from "../../lib/settings/kinds.ts";
 
 /** Decides which web pages may connect. */
 export type Origins = {
@@ -36,8 +37,7 @@ export function createOrigins(allowed: ReadonlySet<string>, onForbidden: (origin
       const origin = request.headers.get("origin");
       if (origin === null || isAllowed(origin) || isOwn(origin, request.headers.get("host"))) return;
       onForbidden(origin);
-      const name = /^[!-~]{1,64}$/.test(origin) ? ` ${origin}` : "";
-      throw new HeraldError("origin_forbidden", `the page's origin${name} is not in HERALD_ALLOWED_ORIGINS`);
+      throw new HeraldError("origin_forbidden", reasonFor(origin));
     },
     corsHeaders({ headers }) {
       const origin = headers.get("origin");
@@ -71,4 +71,12 @@ function isOwn(origin: string, host: string | null): boolean {
   const page = URL.parse(origin);
   // Parsed with the page's scheme, so that both drop the same default port.
   return page !== null && page.host !== "" && URL.parse(`${page.protocol}//${host}`)?.host === page.host;
+}
+
+/** Why an origin is refused. Only one that the setting takes is said to be missing there, so that nobody adds another. */
+function reasonFor(origin: string): string {
+  if (!isOrigin(origin) && /^[!-~]{1,24}$/.test(origin))
+    return `the page's origin ${origin} is not one that HERALD_ALLOWED_ORIGINS takes; serve it from a web address`;
+  const name = /^[!-~]{1,64}$/.test(origin) ? ` ${origin}` : "";
+  return `the page's origin${name} is not in HERALD_ALLOWED_ORIGINS`;
 }

@@ -40,11 +40,15 @@ export const list = (isItem: (item: string) => boolean, message: string) =>
     .transform((value) => (value === "" ? [] : value.split(",").map((item) => item.trim())))
     .refine((items) => items.every(isItem), message);
 
-/** Whether a text is an origin as browsers write it. Schemes other than http and https belong to apps, such as `capacitor://localhost`. */
+/**
+ * Whether a text is an origin as browsers write it. Schemes other than http and https belong to apps, such as
+ * `capacitor://localhost`; some engines give their pages no host, such as `file://`. Not `null`, which any page can have that
+ * is sandboxed, and which therefore names none.
+ */
 export const isOrigin = (item: string) =>
   /^https?:/.test(item)
     ? !item.includes("*") && URL.parse(item)?.origin === item
-    : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(item);
+    : /^[a-z][a-z0-9+.-]*:\/\/([a-z0-9.-]+(:\d{1,5})?)?$/.test(item);
 
 /** A port from 0 to 65535, still as text, so that a default can follow. */
 export const port = z

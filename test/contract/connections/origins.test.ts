@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
+import { loadConfig } from "../../../src/config.ts";
 import { rawHttp } from "../../harness/clients/raw-http.ts";
 import { openSocket } from "../../harness/clients/socket.ts";
 import { openSse, requestSse } from "../../harness/clients/sse.ts";
@@ -64,7 +65,7 @@ async function closing(server: Herald, headers: Record<string, string>) {
 
 const forbidden = (origin: string) => ({
   code: 4403,
-  reason: `the page's origin ${origin} is not in HERALD_ALLOWED_ORIGINS`,
+  reason: expect.stringContaining(`the page's origin ${origin} is not`),
 });
 
 async function expectNoCors(server: Herald, origin: string): Promise<void> {
@@ -92,6 +93,21 @@ describe("without HERALD_ALLOWED_ORIGINS", () => {
       const preflight = await fetch(`${herald().url}/sse`, { method: "OPTIONS", headers: preflightHeaders(origin) });
       expectProblem(await readAnswer<Problem>(preflight), 403, "origin_forbidden");
     }
+  });
+
+  test("a page is told to list its origin only if the setting takes it", async () => {
+    const told = async (origin: string) => {
+      const stream = await requestSse(herald().url, { Origin: origin });
+      return "sse" in stream ? "" : stream.refused.body.detail;
+    };
+    for (const origin of [...foreign, "capacitor://localhost", "app://index.html:8080", "https://[::1]:8443"]) {
+      const detail = await told(origin);
+      const isRecommended = detail.endsWith("is not in HERALD_ALLOWED_ORIGINS");
+      const starts = () => loadConfig({ HERALD_ALLOWED_ORIGINS: origin });
+      if (isRecommended) expect(starts().HERALD_ALLOWED_ORIGINS).toEqual([origin]);
+      else expect(starts).toThrow("HERALD_ALLOWED_ORIGINS must be");
+    }
+    expect(await told("null")).toContain("serve it from a web address");
   });
 
   test("an origin that does not fit into a close reason is left out of it", async () => {
@@ -143,13 +159,37 @@ describe("with HERALD_ALLOWED_ORIGINS", () => {
       expect(refused.status).toBe(401);
       expect(refused.headers.get("access-control-allow-origin")).toBe(origin);
     }
-    for (const origin of foreign) {
+    for (const origin of [...foreign, "file://"]) {
       expect(await closing(server, { Origin: origin })).toEqual(forbidden(origin));
       const refused = await fetch(`${server.url}/sse`, { headers: { Origin: origin } });
       expect([refused.status, refused.headers.has("access-control-allow-origin")]).toEqual([403, false]);
     }
     expect((await fetch(`${server.url}/sse`, { method: "OPTIONS" })).status).toBe(405);
     await expectNoCors(server, app);
+    await server.stop();
+  });
+
+  test("pages of apps connect by the origins that browser engines give them: custom schemes, with and without a host, and file://", async () => {
+    const apps = ["file://", "capacitor://localhost", "app://", "app://-", "app://index.html:8080"];
+    await using server = await startHerald({ env: { HERALD_ALLOWED_ORIGINS: apps.join(",") } });
+    for (const origin of apps) {
+      expect(await upgrade(server, { Origin: origin })).toBe("101");
+      for (const path of ["/sse", "/files/any"]) {
+        const preflight = await fetch(server.url + path, { method: "OPTIONS", headers: preflightHeaders(origin) });
+        expect([preflight.status, preflight.headers.get("access-control-allow-origin")]).toEqual([204, origin]);
+        const refused = await fetch(server.url + path, { headers: { Origin: origin } });
+        expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([401, origin]);
+      }
+    }
+    // Every sandboxed page has it, and not only those of the app.
+    expect(await closing(server, { Origin: "null" })).toEqual(forbidden("null"));
+    for (const path of ["/sse", "/files/any"]) {
+      const { status, headers } = await fetch(server.url + path, {
+        method: "OPTIONS",
+        headers: preflightHeaders("null"),
+      });
+      expect([status, headers.has("access-control-allow-origin")]).toEqual([path === "/sse" ? 403 : 405, false]);
+    }
     await server.stop();
   });
 
