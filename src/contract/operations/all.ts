@@ -101,12 +101,15 @@ const openOperations = {
     path: "/openapi.json",
     tag: "Documents",
     summary: "Get this document",
+    description: "Answers `If-None-Match` (RFC 9110), so that programs need not load it again.",
     answers: {
       200: {
         description: "OpenAPI 3.1.",
+        headers: { ETag: "Changes with the document." },
         schema: z.looseObject({ openapi: z.string() }),
         example: { openapi: "3.1.1" },
       },
+      304: { description: "The document is that of `If-None-Match`." },
     },
   }),
   getAsyncApi: defineOperation({
@@ -116,12 +119,15 @@ const openOperations = {
     path: "/asyncapi.json",
     tag: "Documents",
     summary: "Get the document of the real-time API: events and frames",
+    description: "Answers `If-None-Match` (RFC 9110), so that programs need not load it again.",
     answers: {
       200: {
         description: "AsyncAPI 3.",
+        headers: { ETag: "Changes with the document." },
         schema: z.looseObject({ asyncapi: z.string() }),
         example: { asyncapi: "3.0.0" },
       },
+      304: { description: "The document is that of `If-None-Match`." },
     },
   }),
 };

@@ -1,12 +1,13 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { problemResponse } from "../../contract/errors/problem.ts";
+import { isKnown } from "../answers/byte-range.ts";
 import { contentSecurityPolicy, isolationHeaders } from "../answers/page-headers.ts";
 import { type Router, requestIdOf } from "../bind.ts";
 
 /** The content encodings of files. */
 export type Encoding = "br" | "gzip" | "identity";
 
-/** A file of the console, ready to be sent in each encoding. */
+/** A file of the console, ready to be sent in each encoding. `etag` is that of its own bytes. */
 export type PageFile = { type: string; etag: string; bytes: Record<Encoding, Uint8Array<ArrayBuffer>> };
 
 /**
@@ -42,16 +43,16 @@ export function bindConsole(app: Router, { find }: Pages): void {
     const requestId = requestIdOf(request);
     const file = await find(name);
     if (file === undefined) return problemResponse(new HeraldError("not_found"), requestId);
+    const encoding = chooseEncoding(request.headers.get("accept-encoding"));
+    const etag = etagOf(file, encoding);
     const common = {
       ...headers,
       "Cache-Control": cacheControl,
-      ETag: file.etag,
+      ETag: etag,
       Vary: "Accept-Encoding",
       "X-Request-Id": requestId,
     };
-    if (request.headers.get("if-none-match")?.includes(file.etag))
-      return new Response(null, { status: 304, headers: common });
-    const encoding = chooseEncoding(request.headers.get("accept-encoding"));
+    if (isKnown(request.headers, etag)) return new Response(null, { status: 304, headers: common });
     return new Response(file.bytes[encoding], {
       headers: {
         ...common,
@@ -64,6 +65,11 @@ export function bindConsole(app: Router, { find }: Pages): void {
   app.get("/console/assets/:file", ({ req }) =>
     serve(req.raw, `assets/${req.param("file")}`, `public, max-age=${365 * day}, immutable`),
   );
+}
+
+/** Other bytes have another strong tag (RFC 9110, section 8.8.3.3). */
+function etagOf({ etag }: PageFile, encoding: Encoding): string {
+  return encoding === "identity" ? etag : `${etag.slice(0, -1)}-${encoding}"`;
 }
 
 /** The smallest encoding that `Accept-Encoding` allows (RFC 9110, section 12.5.3). */

@@ -3,8 +3,11 @@ import type { PayloadLimits } from "../../contract/limits.ts";
 import { createRecentCopy } from "../../lib/caches/recent-copy.ts";
 import { steadyClock } from "../../lib/time/clock.ts";
 
-/** What a node serves about itself, as text: two JSON documents, and the HTML of pages by their paths. */
-export type Documents = { openApi: string; asyncApi: string; pages: Record<string, string> };
+/** A document, and the entity tag that changes with it. */
+export type Document = { text: string; etag: string };
+
+/** What a node serves about itself: two JSON documents, and the HTML of pages by their paths. */
+export type Documents = { openApi: Document; asyncApi: Document; pages: Record<string, Document> };
 
 /**
  * Creates the documents of a node with these limits. They are written when somebody first asks for one, in a thread of its

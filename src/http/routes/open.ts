@@ -4,9 +4,11 @@ import { pagePaths } from "../../contract/documents/reference/layout.ts";
 import { stylesheet } from "../../contract/documents/reference/style.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
 import type { Operations } from "../../contract/operations/all.ts";
+import { isKnown } from "../answers/byte-range.ts";
 import { contentSecurityPolicy, isolationHeaders } from "../answers/page-headers.ts";
+import type { Answer } from "../answers/response.ts";
 import { type Bind, type Router, requestIdOf } from "../bind.ts";
-import { createDocuments } from "./documents.ts";
+import { createDocuments, type Document } from "./documents.ts";
 
 /** The health of a node: a check that is not `ok` says what is wrong, without necessarily affecting `isOk`. */
 export type Health = { isOk: boolean; checks: Record<string, string> };
@@ -32,22 +34,25 @@ export function bindOpen(
   { liveness, readiness }: HealthChecks,
 ): void {
   const documents = createDocuments(limits);
-  const contentType = "application/json";
   const answer = ({ isOk, checks }: Health) => ({
     status: isOk ? 200 : 503,
     body: { status: isOk ? "ok" : "unavailable", checks },
   });
   bind(operations.getHealth, async () => answer(await liveness()));
   bind(operations.getReadiness, async () => answer(await readiness()));
-  bind(operations.getOpenApi, async () => ({ status: 200, body: (await documents()).openApi, contentType }));
-  bind(operations.getAsyncApi, async () => ({ status: 200, body: (await documents()).asyncApi, contentType }));
+  bind(operations.getOpenApi, async ({ headers }) => answerWith((await documents()).openApi, headers));
+  bind(operations.getAsyncApi, async ({ headers }) => answerWith((await documents()).asyncApi, headers));
 
   for (const path of pagePaths) {
     const route = { method: "GET", path };
     app.get(path, async ({ req, env }) => {
       env.call.route = route;
       const { pages } = await documents();
-      return new Response(pages[path], { headers: { ...pageHeaders, "X-Request-Id": requestIdOf(req.raw) } });
+      const { text, etag } = pages[path] ?? { text: "", etag: "" };
+      const headers = { ...pageHeaders, ...validatorsOf(etag), "X-Request-Id": requestIdOf(req.raw) };
+      return isKnown(req.raw.headers, etag)
+        ? new Response(null, { status: 304, headers })
+        : new Response(text, { headers });
     });
   }
   app.get(
@@ -58,4 +63,16 @@ export function bindOpen(
         headers: { Location: "/docs", "X-Request-Id": requestIdOf(req.raw), ...answerHeaders },
       }),
   );
+}
+
+/** Lets clients keep a document, and ask each time whether it is still the same (RFC 9111, section 5.2.2.4). */
+function validatorsOf(etag: string): Record<string, string> {
+  return { ETag: etag, "Cache-Control": "no-cache" };
+}
+
+function answerWith({ text, etag }: Document, requested: Headers): Answer {
+  const headers = validatorsOf(etag);
+  return isKnown(requested, etag)
+    ? { status: 304, headers }
+    : { status: 200, body: text, contentType: "application/json", headers };
 }

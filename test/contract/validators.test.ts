@@ -1,0 +1,83 @@
+import { expect, test } from "bun:test";
+import { startHerald, useHerald } from "../harness/servers/herald.ts";
+
+const env = { HERALD_DEMO: "1" };
+const herald = useHerald({ oneNode: "it starts another to compare with", env });
+
+const documents = [
+  "/openapi.json",
+  "/asyncapi.json",
+  "/docs",
+  "/docs/realtime",
+  "/docs/errors",
+  "/console",
+  "/console/demo",
+];
+
+type Ask = { method?: string; headers?: Record<string, string> };
+
+async function ask(path: string, { method = "GET", headers = {} }: Ask = {}) {
+  return await herald().http<unknown>(method, path, { headers: { "Accept-Encoding": "identity", ...headers } });
+}
+
+async function assets(): Promise<string[]> {
+  const { text } = await ask("/console");
+  return [...text.matchAll(/"(\/console\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
+}
+
+test("what a client has it gets no second time: strong entity tags for documents, pages and assets, also with HEAD", async () => {
+  for (const path of [...documents, ...(await assets())]) {
+    const first = await ask(path);
+    const etag = first.headers.get("etag") ?? "";
+    expect({ path, status: first.status, etag }).toEqual({
+      path,
+      status: 200,
+      etag: expect.stringMatching(/^"[!#-~]+"$/),
+    });
+    expect(first.headers.get("cache-control")).toMatch(/^(no-cache|public, max-age=31536000, immutable)$/);
+    for (const tags of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+      for (const method of ["GET", "HEAD"]) {
+        const again = await ask(path, { method, headers: { "If-None-Match": tags } });
+        expect({ path, method, tags, status: again.status, text: again.text }).toEqual({
+          ...{ path, method, tags },
+          status: 304,
+          text: "",
+        });
+        for (const name of ["etag", "cache-control", "vary"])
+          expect([path, name, again.headers.get(name)]).toEqual([path, name, first.headers.get(name)]);
+      }
+    }
+    for (const tags of ['"other"', `"x${etag.slice(1)}`, etag.slice(1, -1), ""]) {
+      const other = await ask(path, { headers: { "If-None-Match": tags } });
+      expect([path, tags, other.status, other.text === first.text]).toEqual([path, tags, 200, true]);
+    }
+    const head = await ask(path, { method: "HEAD" });
+    expect([path, head.status, head.headers.get("etag"), head.text]).toEqual([path, 200, etag, ""]);
+  }
+});
+
+test("each encoding of a page has a tag of its own, as its bytes are others", async () => {
+  const tags = new Set<string | null>();
+  for (const encoding of ["br", "gzip", "identity"]) {
+    const { headers } = await ask("/console", { headers: { "Accept-Encoding": encoding } });
+    const etag = headers.get("etag") ?? "";
+    tags.add(etag);
+    const known = { "Accept-Encoding": encoding, "If-None-Match": etag };
+    expect((await ask("/console", { headers: known })).status).toBe(304);
+  }
+  expect(tags.size).toBe(3);
+  const [br = ""] = tags;
+  const other = await ask("/console", { headers: { "Accept-Encoding": "identity", "If-None-Match": br ?? "" } });
+  expect(other.status).toBe(200);
+});
+
+test("nodes of one version give the same tags, and other limits other ones", async () => {
+  const tagsOf = async (http: ReturnType<typeof herald>["http"]) =>
+    await Promise.all(documents.map(async (path) => (await http("GET", path)).headers.get("etag")));
+  await using same = await startHerald({ env });
+  await using other = await startHerald({ env: { ...env, HERALD_LIMIT_ATTACHMENTS: "7" } });
+  const tags = await tagsOf(herald().http);
+  expect(await tagsOf(same.http)).toEqual(tags);
+  expect((await tagsOf(other.http))[0]).not.toBe(tags[0]);
+  await Promise.all([same.stop(), other.stop()]);
+});
