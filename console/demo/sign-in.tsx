@@ -1,4 +1,5 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { keyStore } from "../state/key-store.ts";
 
 type Props = {
   isBusy: boolean;
@@ -51,8 +52,9 @@ export function SignIn({ isBusy, fault, onKey }: Props) {
         {isBusy ? "Opening…" : "Open the demo"}
       </button>
       <p class="fine">
-        The page uses the key to do what your backend would do: issue a token for each user, and send. The key stays in
-        this tab until you close it or sign out, and is sent only to this server.
+        The page uses the key to do what your backend would do: issue a token for each user, and send. The key is sent
+        only to this server, and stays in this tab until you {keyStore.isKept() ? "close it" : "load it again"} or sign
+        out.
       </p>
     </form>
   );

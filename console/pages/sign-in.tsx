@@ -3,6 +3,7 @@ import { type AdminClient, createAdmin } from "../../sdk/admin/admin.ts";
 import type { OwnApiKey } from "../../sdk/types.ts";
 import { Field } from "../parts/forms/field.tsx";
 import { explain, Problem } from "../parts/problem.tsx";
+import { keyStore } from "../state/key-store.ts";
 
 /** An accepted key and what it may do. */
 export type Session = { apiKey: string; client: AdminClient; me: OwnApiKey };
@@ -90,7 +91,10 @@ export function SignIn({ onSignIn, reason }: Props) {
           </button>
         </form>
         <p class="fine">
-          The key stays in this tab until you sign out or close it. <a href="/docs">Reference</a>
+          {keyStore.isKept()
+            ? "The key stays in this tab until you sign out or close it."
+            : "This browser stores nothing for this page, so the key is asked for again when the page is loaded again."}{" "}
+          <a href="/docs">Reference</a>
         </p>
       </div>
     </main>

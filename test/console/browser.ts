@@ -1,4 +1,7 @@
 import { expect } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import axe from "axe-core";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { DEADLINE_MS } from "../harness/deadline.ts";
@@ -14,6 +17,22 @@ export function findChromium(): string | undefined {
 /** Starts Chromium without its sandbox, as tests may run as root; it opens only our own pages. */
 export async function launchChromium(executablePath: string): Promise<Browser> {
   return await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+}
+
+/**
+ * Opens pages in a Chromium whose user allows no site data: each read of `localStorage` and `sessionStorage` throws. Its profile
+ * is removed with it.
+ */
+export function chromiumWithoutStorage(executablePath: string): Pick<Browser, "newContext"> & Disposable {
+  const profile = mkdtempSync(join(tmpdir(), "herald-chromium-"));
+  mkdirSync(join(profile, "Default"));
+  const preferences = { profile: { default_content_setting_values: { cookies: 2 } } };
+  writeFileSync(join(profile, "Default/Preferences"), JSON.stringify(preferences));
+  return {
+    newContext: (options) =>
+      chromium.launchPersistentContext(profile, { ...options, executablePath, args: ["--no-sandbox"] }),
+    [Symbol.dispose]: () => rmSync(profile, { recursive: true, force: true }),
+  };
 }
 
 /** The screen on which the console is shown. */
@@ -53,8 +72,8 @@ type AxeResults = {
  * server or violated its policy.
  */
 export async function visit(
-  browser: Browser,
-  herald: Herald,
+  browser: Pick<Browser, "newContext">,
+  herald: Pick<Herald, "url" | "key">,
   screen: Partial<Screen> & { path?: string } = {},
 ): Promise<Visit> {
   const { width = 1280, colorScheme = "light", path = "/console" } = screen;
