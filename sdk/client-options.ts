@@ -44,8 +44,10 @@ export type ClientOptions<X = CustomParameters> = {
   /**
    * Keeps `since` and the last ids across reloads, such as `localStorage`, for each user by itself. Tabs may share it, as they may
    * share what your app keeps; it is written to at most once a second. `since` in these options goes before what is stored.
+   * In a browser that allows no site data, naming `localStorage` already throws: with `() => localStorage`, the client then goes on
+   * without a store, as it does when the store fails, and tells `onError`.
    */
-  store?: Store | undefined;
+  store?: Store | (() => Store) | undefined;
   /** A WebSocket implementation, such as that of the package `ws`. Required without a global WebSocket (Node before 22). */
   WebSocket?: WebSocketConstructor | undefined;
   /** Called once for each message, in order. `client.since` is then already its `_id`, which the app may save. */

@@ -126,3 +126,32 @@ test("a store that fails, and a token that is no JWT, are told and stop nothing"
   expect(await opaque.errors.next()).toBeInstanceOf(Error);
   await accept(server.sockets);
 });
+
+test("where a browser refuses to name its storage, the app is told, and the client works without", async () => {
+  using server = startFakeServer();
+  const refuse = () => {
+    throw new DOMException("Access is denied for this document.", "SecurityError");
+  };
+  using app = startClient({ url: server.url, store: refuse, token: () => tokenOf("bob") });
+  const { socket } = await accept(server.sockets);
+  expect(await app.errors.next()).toBeInstanceOf(DOMException);
+  socket.send(message("m1"));
+  expect(await app.messages.next()).toBe("m1");
+  socket.close(1012);
+  const { connect } = await accept(server.sockets, { recovered: true });
+  expect(connect.parameters.since).toBe("m1");
+});
+
+test("a store may be named when it is first needed", async () => {
+  using server = startFakeServer();
+  const { store } = createStore();
+  const options = { url: server.url, store: () => store, token: () => tokenOf("bob") };
+  {
+    using app = startClient(options);
+    const { socket } = await accept(server.sockets);
+    socket.send(message("m1"));
+    await app.messages.next();
+  }
+  using _app = startClient(options);
+  expect((await accept(server.sockets)).connect.parameters.since).toBe("m1");
+});

@@ -15,7 +15,7 @@ async function fetchToken() {
 function App() {
   const [cid, setCid] = useState();
   return (
-    <HeraldProvider url={herald} token={fetchToken} store={localStorage} onError={console.error}>
+    <HeraldProvider url={herald} token={fetchToken} store={() => localStorage} onError={console.error}>
       <Connection />
       <Notices />
       <Conversations selected={cid} onSelect={setCid} />
