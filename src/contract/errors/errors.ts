@@ -1,3 +1,4 @@
+import { amountOf } from "../../lib/rates/amount.ts";
 import type { CloseReason } from "../connections/close-codes.ts";
 
 /** One entry of the catalogue: the HTTP status, a title that never changes, and what the caller should do about the error. */
@@ -206,7 +207,7 @@ export function rateLimited(options: {
 
 /** The value of `Retry-After` for a wait in milliseconds: whole seconds, at least one (RFC 9110, section 10.2.3). */
 export function retryAfterOf(waitMs: number): number {
-  return Math.max(1, Math.ceil(waitMs / 1000));
+  return Math.max(1, Math.ceil(amountOf(waitMs) / 1000));
 }
 
 /** The error for a request that cannot be handled right now. `Retry-After` is the number of seconds until the next attempt. */

@@ -1,4 +1,5 @@
 import { isIdentifier } from "../../contract/identifiers.ts";
+import { amountOf } from "../../lib/rates/amount.ts";
 import { type Caller, nobody } from "../../services/keys/permissions.ts";
 import { costOfBytes, type RateLimit } from "../../services/limits/key-rates.ts";
 import { admitOnceKnown, type OrganizationUse } from "../../services/limits/organization-use.ts";
@@ -57,7 +58,7 @@ export function createBills({ rateLimit, use }: Dependencies): Bills {
 
   function charge(bill: Bill, more: number, org?: string): void {
     if (more === 0 || bill.payer === nobody) return;
-    bill.cost += more;
+    bill.cost += amountOf(more);
     rateLimit.charge(bill.payer.keyId, more);
     if (bill.hasOrgPaid) use.chargeRequest(payerOf(bill, org), more);
   }

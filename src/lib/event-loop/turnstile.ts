@@ -1,5 +1,6 @@
 import type { Owner } from "../owner.ts";
 import { createLinkedList, type LinkedList } from "../queues/linked-list.ts";
+import { amountOf } from "../rates/amount.ts";
 
 /**
  * Lets a bounded number of callers through per turn, either a turn of the event loop or a fixed time, so that a crowd
@@ -111,7 +112,8 @@ export function createTurnstile(perTurn: number | (() => number), { names, turnM
     }
   }
 
-  function wait(name: string, { weight = 1, owner }: Waiting = {}): Promise<void> {
+  function wait(name: string, { weight: given = 1, owner }: Waiting = {}): Promise<void> {
+    const weight = amountOf(given);
     if (isOpen || owner?.isClosed) return Promise.resolve();
     return new Promise((resolve) => {
       const crowd = crowds.get(name) ?? createLinkedList();
@@ -130,7 +132,8 @@ export function createTurnstile(perTurn: number | (() => number), { names, turnM
   }
 
   return {
-    takes(weight = 1, name) {
+    takes(given = 1, name) {
+      const weight = amountOf(given);
       if (name !== undefined) return !crowds.has(name) && takeRoom(name, weight);
       if (crowds.size > 0 || passed >= mostOfTurn()) return false;
       spend(weight);
@@ -139,7 +142,7 @@ export function createTurnstile(perTurn: number | (() => number), { names, turnM
     wait,
     async pass(name, entering) {
       if (isOpen || entering?.owner?.isClosed) return;
-      if (crowds.has(name) || !takeRoom(name, entering?.weight ?? 1)) await wait(name, entering);
+      if (crowds.has(name) || !takeRoom(name, amountOf(entering?.weight ?? 1))) await wait(name, entering);
     },
     open() {
       isOpen = true;

@@ -1,3 +1,4 @@
+import { amountOf } from "../rates/amount.ts";
 import { createLinkedList, type Link, type LinkedList } from "./linked-list.ts";
 
 /** A waiting item with its key and weight. */
@@ -82,13 +83,15 @@ export function createFairQueue<Item>(options: Options = {}): FairQueue<Item> {
   }
 
   return {
-    hasRoom(key, added = 0) {
+    hasRoom(key, more = 0) {
+      const added = amountOf(more);
       if (size >= maxItems || (size > 0 && weight + added > maxWeight)) return false;
       const lane = lanes.get(key)?.value;
       if (lane === undefined || share === Infinity) return true;
       return lane.size < share * (maxItems - size) && lane.weight + added <= share * (maxWeight - weight);
     },
-    add(key, item, added = 0) {
+    add(key, item, more = 0) {
+      const added = amountOf(more);
       const lane = laneOf(key);
       lane.size++;
       lane.weight += added;

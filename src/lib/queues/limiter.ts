@@ -1,4 +1,5 @@
 import type { Owner } from "../owner.ts";
+import { amountOf } from "../rates/amount.ts";
 import type { Clock } from "../time/clock.ts";
 import { createFairQueue, shareOfFree } from "./fair-queue.ts";
 import { createLinkedList, type Link } from "./linked-list.ts";
@@ -101,7 +102,8 @@ export function createLimiter(options: Options): Limiter {
   }
 
   return {
-    async run(work, { owner, key = "", weight = 0 } = {}) {
+    async run(work, { owner, key = "", weight: given = 0 } = {}) {
+      const weight = amountOf(given);
       if (owner?.isClosed) throw whenBusy();
       if (running < places) running++;
       else if (!queue.hasRoom(key, weight)) throw whenBusy();

@@ -1,5 +1,6 @@
 import { forgetOldest } from "../caches/forget-oldest.ts";
 import type { Clock } from "../time/clock.ts";
+import { amountOf } from "./amount.ts";
 
 /** Measures recent amounts by name. */
 export type Meters = {
@@ -25,13 +26,14 @@ export function createMeters({ clock, maxNames = 10_000 }: { clock: Clock; maxNa
 
   return {
     note(name, amount = 1) {
+      const more = amountOf(amount);
       let meter = meters.get(name);
       if (meter === undefined) {
         meter = { second: 0, amount: 0, before: 0 };
         meters.set(name, meter);
         forgetOldest(meters, maxNames);
       }
-      turn(meter).amount += amount;
+      turn(meter).amount += more;
     },
     of(name) {
       const meter = meters.get(name);

@@ -1,4 +1,5 @@
 import type { Clock } from "../time/clock.ts";
+import { amountOf } from "./amount.ts";
 
 /** A steady pace of one caller. */
 export type Pace = {
@@ -11,7 +12,7 @@ const madeUpForMs = 40;
 
 /** Creates a pace of so many a second. What a caller does not use is lost, so that a pause is not followed by a burst. */
 export function createPace({ perSecond, clock }: { perSecond: number; clock: Clock }): Pace {
-  const stepMs = 1_000 / perSecond;
+  const stepMs = amountOf(1_000 / perSecond);
   let dueAt = clock.now();
   return {
     take() {

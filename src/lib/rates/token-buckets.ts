@@ -1,5 +1,6 @@
 import { forgetOldest } from "../caches/forget-oldest.ts";
 import type { Clock } from "../time/clock.ts";
+import { amountOf } from "./amount.ts";
 
 /** How fast a bucket fills, in units per second, and how many it holds. If either is `Infinity`, it never runs dry. */
 export type Rate = { perSecond: number; burst: number };
@@ -42,13 +43,14 @@ export function createTokenBuckets({
       return bucket.units >= 1 ? 0 : Math.ceil(((1 - bucket.units) / rate.perSecond) * 1000);
     },
     charge(name, rate, cost) {
+      const units = amountOf(cost);
       if (isLifted(rate)) return;
       const bucket = buckets.get(name) ?? { units: Math.max(1, rate.burst), at: clock.now() };
       buckets.delete(name); // keeps the map in order of use
       buckets.set(name, bucket);
       forgetOldest(buckets, maxBuckets);
       refill(bucket, rate);
-      bucket.units = Math.min(Math.max(1, rate.burst), bucket.units - cost);
+      bucket.units = Math.min(Math.max(1, rate.burst), bucket.units - units);
     },
   };
 }

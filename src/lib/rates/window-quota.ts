@@ -1,4 +1,5 @@
 import type { Clock } from "../time/clock.ts";
+import { amountOf } from "./amount.ts";
 
 /** Tracks each name's use of a quota, in a time window that begins with its first use. */
 export type WindowQuotas = {
@@ -43,13 +44,14 @@ export function createWindowQuotas({ quota, windowMs, clock, maxNames = 100_000 
 
   return {
     use(name, amount) {
+      const more = amountOf(amount);
       if (quota === Number.POSITIVE_INFINITY) return;
       const window = current(name);
       if (window !== undefined) {
-        window.used += amount;
+        window.used += more;
         return;
       }
-      windows.set(name, { used: amount, startedAt: clock.now() });
+      windows.set(name, { used: more, startedAt: clock.now() });
       forgetEnded();
     },
     waitMs(name) {

@@ -1,6 +1,7 @@
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import { forgetOldest } from "../../lib/caches/forget-oldest.ts";
 import { createBatcher } from "../../lib/queues/batcher.ts";
+import { amountOf } from "../../lib/rates/amount.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { OrganizationBudget, OrganizationReads } from "../../store/ports.ts";
 
@@ -128,7 +129,8 @@ export function createOrganizationLimits(options: Options): OrganizationLimits {
       const { storedBytes, reservedBytes = 0, newBytes = 0 } = known.get(org) ?? {};
       return storedBytes === undefined ? undefined : storedBytes + reservedBytes + newBytes;
     },
-    reserve(org, bytes) {
+    reserve(org, given) {
+      const bytes = amountOf(given);
       const entry = known.get(org);
       if (entry === undefined) return () => undefined;
       entry.reservedBytes += bytes;
