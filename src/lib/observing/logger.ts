@@ -1,6 +1,7 @@
 import { type DestinationStream, type Logger, pino } from "pino";
 import pretty from "pino-pretty";
 import { createLineOutput, writeTo } from "./line-output.ts";
+import { createRepeatedErrors } from "./repeated-errors.ts";
 
 const errorLevel = 50;
 const warnLevel = 40;
@@ -14,10 +15,12 @@ const noSummary: LineSummary = { facts: [], textOf: () => undefined };
 
 /**
  * Creates a logger that writes JSON lines to stdout, or human-readable lines to a terminal. Each line passes through
- * `redact`.
+ * `redact`. Of equal errors, only the first is written in full, and then how many there are.
  */
 export function createLogger(level: string, redact: (line: string) => string, summary = noSummary): Logger {
-  const options = { level, base: null, timestamp: () => `,"time":"${now()}"` };
+  const { logMethod, tell } = createRepeatedErrors();
+  process.on("exit", tell); // before the stream is flushed at the end
+  const options = { level, base: null, timestamp: () => `,"time":"${now()}"`, hooks: { logMethod } };
   return pino(options, process.stdout.isTTY ? prettyStream(redact, summary) : gatheringStream(redact));
 }
 
