@@ -179,7 +179,7 @@ const settings = {
     "maximum bytes of stored messages and other events per organization, unless the organization has a limit of its own",
   ),
   HERALD_LIMIT_REFUSALS_PER_SECOND: limit(100).describe(
-    "calls per second from one address (IPv6: from one /64) that may fail with 401 because of their key or token; further ones get 429; this limit never refuses a call with a valid key or token",
+    "calls per second from one address (IPv6: from one /64) that may fail with 401 because of their key or token, or with 400 because of their `Host` or `Content-Length`; further ones get 429; this limit never refuses a call with a valid key or token",
   ),
   HERALD_LIMIT_REFUSALS_BURST: limit(2_000).describe("such calls from one address in one burst"),
   HERALD_LIMIT_TOKEN_SECONDS: limit(2_592_000).describe(

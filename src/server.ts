@@ -253,7 +253,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   };
   const isOneTooMany = createCrowds({ ...connections, config, clientAddress });
   const held = createHeldAnswers({ clientAddress, isOneTooMany });
-  const follow = followCalls({ redact, onAnswer, traceCall: tracing?.traceCall, hold: held.hold });
+  const followed = { redact, onAnswer, hold: held.hold, clientAddress, refusals, onError };
+  const follow = followCalls({ ...followed, traceCall: tracing?.traceCall });
   const health = createHealth({
     isStopping: () => state.isStopping,
     checkStore: () => checkStore(database.reader, onError),

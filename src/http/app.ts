@@ -33,8 +33,9 @@ import type { Exports } from "../services/transfer/exports.ts";
 import type { Imports } from "../services/transfer/imports.ts";
 import type { Webhooks } from "../services/webhooks/webhooks.ts";
 import { type AnswerBacklog, createLongAnswers } from "./answers/long-answers.ts";
-import { createBind, type Router, type Runtime, requestIdOf } from "./bind.ts";
+import { createBind, type Router, type Runtime } from "./bind.ts";
 import { type Door, type FollowCall, newCall } from "./calls.ts";
+import { requestIdOf } from "./requests/request-id.ts";
 import { bindBatches } from "./routes/batches.ts";
 import { bindConsole, type Pages } from "./routes/console.ts";
 import { bindConversations } from "./routes/conversations.ts";
@@ -101,6 +102,7 @@ export type App = {
 
 /** What the public address serves besides sockets and streams, if the rest has an internal one. */
 const publicPaths = /^\/(healthz$|files\/)/;
+const badPath = "the path is not valid percent-encoded UTF-8 (RFC 3986, section 2.5)";
 
 /** Binds every operation of the contract, and the open pages. */
 export function createApp(dependencies: Dependencies): App {
@@ -138,8 +140,8 @@ export function createApp(dependencies: Dependencies): App {
     handle(request, runtime, door) {
       const call = newCall(request, runtime, door);
       return follow(request, call, () => {
-        const fault = faultOf(request.url);
-        if (fault !== undefined) return problemResponse(new HeraldError("bad_request", fault), requestIdOf(request));
+        if (!isDecodable(request.url))
+          return problemResponse(new HeraldError("bad_request", badPath), requestIdOf(request));
         if (door === "public" && !publicPaths.test(new URL(request.url).pathname))
           return problemResponse(new HeraldError("not_found"), requestIdOf(request));
         return app.fetch(request, { runtime, call });
@@ -163,14 +165,13 @@ function answerUnmatched(app: Router, request: HonoRequest): Response {
   return problemResponse(new HeraldError("method_not_allowed", undefined, { headers }), requestId);
 }
 
-/** What is wrong with a URL, if anything: HTTP/1.0 without `Host`, or percent-encoding that is not UTF-8. */
-function faultOf(url: string): string | undefined {
-  if (!/^https?:\/\//.test(url)) return "the request has no valid `Host` header; send HTTP/1.1 with one";
-  if (!url.includes("%")) return undefined;
+/** Whether the percent-encoding of a URL's path is UTF-8. */
+function isDecodable(url: string): boolean {
+  if (!url.includes("%")) return true;
   try {
     decodeURIComponent(url.split("?")[0] ?? "");
-    return undefined;
+    return true;
   } catch {
-    return "the path is not valid percent-encoded UTF-8 (RFC 3986, section 2.5)";
+    return false;
   }
 }

@@ -11,7 +11,6 @@ import { nextTurn } from "../lib/event-loop/next-turn.ts";
 import { createTurnstile } from "../lib/event-loop/turnstile.ts";
 import type { ClientAddress, Peers } from "../lib/network/client-address.ts";
 import { createQueue } from "../lib/queues/queue.ts";
-import { createId } from "../lib/text/ids.ts";
 import type { Audit } from "../services/audit.ts";
 import type { Authentication } from "../services/keys/authentication.ts";
 import { type Caller, nobody, permitOrganization, permitScope } from "../services/keys/permissions.ts";
@@ -25,6 +24,7 @@ import { type Bill, createBills } from "./requests/bills.ts";
 import { organizationIn, readJsonBody } from "./requests/body.ts";
 import { isTooLongToDrop } from "./requests/long-bodies.ts";
 import { listsOf, readQuery } from "./requests/query.ts";
+import { requestIdOf } from "./requests/request-id.ts";
 
 /** The validated input of a handler. */
 export type Input<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined> = {
@@ -106,16 +106,6 @@ const restOfLongBodyMs = 4; // while organizations share the node, after each mi
 const bytesPerUnit = 1_024;
 const rowsPerUnit = 25;
 const rowsPerRequest = 100; // of a response: a page of a thousand is as much work as ten requests
-const callerRequestId = /^[\x21-\x7e]{1,128}$/;
-
-/**
- * The id of a request: the caller's `X-Request-Id` if it is visible ASCII of at most 128 characters, otherwise a new
- * one.
- */
-export function requestIdOf(request: Request): string {
-  const given = request.headers.get("x-request-id");
-  return given !== null && callerRequestId.test(given) ? given : createId();
-}
 
 /**
  * Creates the single path that every operation takes: key, rate, scope, path, query, body, service, response. Errors

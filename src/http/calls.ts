@@ -1,9 +1,11 @@
-import { HeraldError } from "../contract/errors/errors.ts";
+import { HeraldError, toHeraldError } from "../contract/errors/errors.ts";
 import { problemResponse } from "../contract/errors/problem.ts";
 import { linesType } from "../contract/transfer/lines.ts";
-import type { Peers } from "../lib/network/client-address.ts";
-import { createId } from "../lib/text/ids.ts";
+import type { ClientAddress, Peers } from "../lib/network/client-address.ts";
+import type { Refusals } from "../services/limits/refusals.ts";
+import { createHeadCheck } from "./requests/head.ts";
 import { createEndsSoon, isTooLongToDrop } from "./requests/long-bodies.ts";
+import { requestIdOf } from "./requests/request-id.ts";
 
 /** A method and a path with its parameter names, of which there is a fixed number. */
 export type Route = { readonly method: string; readonly path: string };
@@ -94,6 +96,10 @@ type Observers = {
   traceCall?: TraceCall | undefined;
   /** Resolves when the response to a cheap call may be sent. */
   hold(request: Request, call: Call, response: Response): Promise<void>;
+  clientAddress: ClientAddress;
+  /** Counts the requests whose head is refused. */
+  refusals: Pick<Refusals, "admit" | "note">;
+  onError(error: unknown, requestId: string): void;
 };
 
 /**
@@ -112,21 +118,35 @@ function answersWhileReading({ status, headers }: Response): boolean {
 /** Bun reads and drops the body of such a request while it is answered, which may take as long as a stream. */
 const takesNoBody = new Set(["GET", "HEAD"]);
 
-function refuseBody(call: Call): Response {
-  call.requestId ??= createId();
-  return problemResponse(
-    new HeraldError("bad_request", "this method takes no body; send the request without one"),
-    call.requestId,
-  );
-}
+const noBody = "this method takes no body; send the request without one";
 
 /**
  * Creates the observer of incoming calls. An undefined response is an upgrade to a socket. Cheap responses are held
  * back: Bun would answer thousands of pipelined requests at once while everyone else waits, but closes a connection
  * that sends more requests while a response is pending.
  */
-export function followCalls({ redact, onAnswer, traceCall, hold }: Observers): FollowCall {
+export function followCalls(observers: Observers): FollowCall {
+  const { redact, onAnswer, traceCall, hold, clientAddress, refusals, onError } = observers;
   const endsSoon = createEndsSoon();
+  const faultOf = createHeadCheck();
+
+  function refuse(request: Request, call: Call, error: HeraldError): Response {
+    call.requestId ??= requestIdOf(request);
+    return problemResponse(error, call.requestId);
+  }
+
+  /** The error for a head that is refused. The rest of the connection may not be what its client means, so it ends. */
+  function refuseHead(request: Request, call: Call, fault: string): HeraldError {
+    call.address ??= clientAddress(request, call.from);
+    try {
+      refusals.admit(call.address);
+    } catch (error) {
+      return toHeraldError(error);
+    }
+    refusals.note(call.address);
+    return new HeraldError("bad_request", fault, { headers: { Connection: "close" } });
+  }
+
   return async <Answer extends Response | undefined>(
     request: Request,
     call: Call,
@@ -136,8 +156,19 @@ export function followCalls({ redact, onAnswer, traceCall, hold }: Observers): F
     const givenId = request.headers.get("x-request-id");
     // The id goes into responses, logs, traces and the audit log, so one that contains a credential is discarded.
     if (givenId !== null && redact(givenId) !== givenId) request.headers.delete("x-request-id");
-    const isRefused = takesNoBody.has(request.method) && isTooLongToDrop(request.headers);
-    const admit = () => (isRefused ? refuseBody(call) : answer());
+    const admit = async () => {
+      const fault = faultOf(request);
+      if (fault !== undefined) return refuse(request, call, refuseHead(request, call, fault));
+      if (takesNoBody.has(request.method) && isTooLongToDrop(request.headers))
+        return refuse(request, call, new HeraldError("bad_request", noBody));
+      try {
+        return await answer();
+      } catch (thrown) {
+        const response = refuse(request, call, toHeraldError(thrown));
+        if (response.status === 500) onError(thrown, call.requestId ?? "");
+        return response;
+      }
+    };
     const response = await (traceCall === undefined ? admit() : traceCall<Answer | Response>(request, call, admit));
     call.status = response?.status ?? 101;
     call.tookMs = performance.now() - startedAt - call.waitedMs;

@@ -1,9 +1,12 @@
 import type { Server, WebSocketHandler } from "bun";
 import { type Config, internalAddressOf, publicAddressOf } from "../config.ts";
+import { toHeraldError } from "../contract/errors/errors.ts";
+import { problemResponse } from "../contract/errors/problem.ts";
 import type { SocketState } from "../gateway/websocket/socket.ts";
 import type { Door } from "../http/calls.ts";
 import { type ListenAddress, urlOf } from "../lib/network/addresses.ts";
 import { createHttpServer, groupServers, type HttpServer, overTlsOnly } from "../lib/network/http-server.ts";
+import { createId } from "../lib/text/ids.ts";
 import type { Tls } from "../lib/tls/tls-files.ts";
 import { ListenError } from "./listen-error.ts";
 
@@ -16,7 +19,7 @@ export type Handlers = {
   /** Anything else. `door` is the address that the request came to. */
   handle(request: Request, running: Server<SocketState>, door: Door): Promise<Response>;
   websocket: WebSocketHandler<SocketState>;
-  onError(error: unknown): void;
+  onError(error: unknown, requestId: string): void;
 };
 
 type Options = {
@@ -53,8 +56,9 @@ export function listen({ config, tls, isShared }: Options, handlers: Handlers): 
         fetch: overTlsOnly(handle, current),
         websocket: handlers.websocket,
         error(error) {
-          handlers.onError(error);
-          return new Response(null, { status: 500 });
+          const requestId = createId();
+          handlers.onError(error, requestId);
+          return problemResponse(toHeraldError(error), requestId);
         },
       });
     return naming(door, address, () => createHttpServer<SocketState>(serve, tls));

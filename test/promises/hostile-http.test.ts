@@ -31,6 +31,9 @@ describe("promise 8: malformed HTTP gets a clear 4xx or the end of its connectio
       "no host": ["GET /admin/organizations HTTP/1.1\r\n\r\n"],
       "two hosts": ["GET /admin/organizations HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"],
       "an odd host": [`GET /admin/organizations HTTP/1.1\r\nHost: [::1\r\n${key}\r\n\r\n`],
+      "a host with a port that is too large": [`GET /healthz HTTP/1.1\r\nHost: a:99999\r\n${key}\r\n\r\n`],
+      "a host that is half an internationalized name": [`GET /sse HTTP/1.1\r\nHost: xn--\r\n${key}\r\n\r\n`],
+      "a percent-encoded host": [`GET /ws HTTP/1.1\r\nHost: a%2f\r\n${key}\r\n\r\n`],
       "an empty host": [`GET /admin/organizations HTTP/1.1\r\nHost:\r\n${key}\r\nConnection: close\r\n\r\n`],
       "a host of spaces": [`GET /admin/organizations HTTP/1.1\r\nHost: a b\r\n${key}\r\nConnection: close\r\n\r\n`],
       "an absolute target": [
@@ -49,6 +52,9 @@ describe("promise 8: malformed HTTP gets a clear 4xx or the end of its connectio
       TRACE: [`${head("TRACE /admin/message HTTP/1.1", key, "Connection: close")}\r\n\r\n`],
       "two lengths": [
         `${head("POST /admin/message HTTP/1.1", key, json, "Content-Length: 2", "Content-Length: 3")}\r\n\r\n{}x`,
+      ],
+      "one length twice": [
+        `${head("POST /admin/message HTTP/1.1", key, json, "Content-Length: 2", "Content-Length: 2")}\r\n\r\n{}`,
       ],
       "a length and chunks": [
         `${head("POST /admin/message HTTP/1.1", key, json, "Content-Length: 2", "Transfer-Encoding: chunked")}\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
@@ -94,7 +100,14 @@ describe("promise 8: malformed HTTP gets a clear 4xx or the end of its connectio
       "no version",
       "no host",
       "two hosts",
+      "an odd host",
+      "an empty host",
+      "a host of spaces",
+      "a host with a port that is too large",
+      "a host that is half an internationalized name",
+      "a percent-encoded host",
       "two lengths",
+      "one length twice",
       "a length and chunks",
       "a negative length",
       "a length that is no number",

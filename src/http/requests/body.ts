@@ -1,5 +1,6 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { parseStrictJson, parseStrictJsonInTurns } from "../../contract/requests.ts";
+import { declaredLength } from "./head.ts";
 
 type Options<Body> = {
   maxBytes: number;
@@ -75,13 +76,16 @@ function requireJson(contentType: string | null): void {
 
 type Reading = Pick<Options<unknown>, "maxBytes" | "onLength" | "turn">;
 
-/** Reads all bytes of a body; rejects if they do not arrive. */
+/**
+ * Reads all bytes of a body; rejects if they do not arrive. Bun hands over as many as are declared, and no more: any other
+ * body is counted while it is read.
+ */
 function readBytes(request: Request, reading: Reading): Promise<Uint8Array> {
   const { maxBytes, onLength } = reading;
-  const declared = request.headers.get("content-length");
-  if (declared === null) return collect(request, reading);
-  if (Number(declared) > maxBytes) throw tooLarge(maxBytes);
-  onLength(Number(declared));
+  const declared = declaredLength(request.headers);
+  if (declared === undefined) return collect(request, reading);
+  if (declared > maxBytes) throw tooLarge(maxBytes);
+  onLength(declared);
   return request.bytes();
 }
 

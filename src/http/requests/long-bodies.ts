@@ -1,12 +1,13 @@
 import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
+import { declaredLength } from "./head.ts";
 
 const mostDropped = 8 * 1024 * 1024;
 
-/** The length of a request's body in bytes: infinite if it is not declared. */
+/** The length of a request's body in bytes: infinite if it is not declared, or not by a number. */
 export function bytesOfBody(headers: Headers): number {
-  const declared = headers.get("content-length");
-  if (declared !== null) return Number(declared);
-  return headers.has("transfer-encoding") ? Number.POSITIVE_INFINITY : 0;
+  const declared = declaredLength(headers);
+  if (declared !== undefined) return declared;
+  return headers.has("content-length") || headers.has("transfer-encoding") ? Number.POSITIVE_INFINITY : 0;
 }
 
 /**

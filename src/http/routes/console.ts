@@ -2,7 +2,8 @@ import { HeraldError } from "../../contract/errors/errors.ts";
 import { problemResponse } from "../../contract/errors/problem.ts";
 import { isKnown } from "../answers/byte-range.ts";
 import { contentSecurityPolicy, isolationHeaders } from "../answers/page-headers.ts";
-import { type Router, requestIdOf } from "../bind.ts";
+import type { Router } from "../bind.ts";
+import { requestIdOf } from "../requests/request-id.ts";
 
 /** The content encodings of files. */
 export type Encoding = "br" | "gzip" | "identity";

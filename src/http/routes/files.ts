@@ -13,8 +13,10 @@ import type { RateLimit } from "../../services/limits/key-rates.ts";
 import { admitOnceKnown, type OrganizationUse } from "../../services/limits/organization-use.ts";
 import type { Identity } from "../../services/sessions/tokens.ts";
 import { isKnown, rangeOf } from "../answers/byte-range.ts";
-import { type Bind, type LongCall, type Router, type Runtime, requestIdOf } from "../bind.ts";
+import type { Bind, LongCall, Router, Runtime } from "../bind.ts";
 import type { Call } from "../calls.ts";
+import { declaredLength } from "../requests/head.ts";
+import { requestIdOf } from "../requests/request-id.ts";
 
 type Services = {
   files: Files;
@@ -64,10 +66,9 @@ export function bindFiles(bind: Bind, operations: Operations, { files }: Pick<Se
 }
 
 function uploadOf(pieces: Upload["pieces"], headers: Headers): Upload {
-  const length = headers.get("content-length");
   return {
     pieces,
-    length: length === null ? undefined : Number(length),
+    length: declaredLength(headers),
     contentType: headers.get("content-type") ?? undefined,
   };
 }

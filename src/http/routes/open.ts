@@ -7,7 +7,8 @@ import type { Operations } from "../../contract/operations/all.ts";
 import { isKnown } from "../answers/byte-range.ts";
 import { contentSecurityPolicy, isolationHeaders } from "../answers/page-headers.ts";
 import type { Answer } from "../answers/response.ts";
-import { type Bind, type Router, requestIdOf } from "../bind.ts";
+import type { Bind, Router } from "../bind.ts";
+import { requestIdOf } from "../requests/request-id.ts";
 import { createDocuments, type Document } from "./documents.ts";
 
 /** The health of a node: a check that is not `ok` says what is wrong, without necessarily affecting `isOk`. */
