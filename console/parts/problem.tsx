@@ -1,5 +1,6 @@
 import { HeraldApiError, HeraldArgumentError } from "../../sdk/errors.ts";
 import { type ErrorCode, errorCatalogue } from "../../src/contract/errors/errors.ts";
+import { findingIn } from "../../src/contract/errors/naming.ts";
 
 /** An explanation of a failure: what happened, what to do, and how to find it in the server's log. */
 export type Explanation = {
@@ -20,7 +21,8 @@ export function explain(error: unknown): Explanation {
     }
     const entry = Object.hasOwn(errorCatalogue, code) ? errorCatalogue[code as ErrorCode] : undefined;
     const advice = entry?.advice === detail ? undefined : entry?.advice;
-    return { title: entry?.title ?? `The server responded with ${status}`, detail, advice, code, requestId };
+    const title = entry?.title ?? `The server responded with ${status}`;
+    return { title, detail: findingIn({ code, detail }), advice, code, requestId };
   }
   const title = error instanceof HeraldArgumentError ? "This cannot be sent" : "An error occurred in the console";
   const detail = error instanceof Error ? error.message : String(error);

@@ -1,5 +1,5 @@
 import type { FeedFilter } from "../contract/connections/feed.ts";
-import { HeraldError } from "../contract/errors/errors.ts";
+import { errorAbout } from "../contract/errors/naming.ts";
 import type { LogReader, OrganizationReads, Standing } from "../store/ports.ts";
 
 /** A request to watch an organization. */
@@ -54,7 +54,7 @@ export function createFeedStarts({ standing, log, organizations }: Dependencies)
   return {
     async find(org, uid) {
       const start = uid === undefined ? await snapshotOf(org) : await standing.snapshot(org, uid);
-      if (start === undefined) throw new HeraldError("organization_not_found");
+      if (start === undefined) throw errorAbout("organization_not_found", { organization: org });
       return start;
     },
   };

@@ -29,6 +29,16 @@ export type NewSend = {
   keyId: string;
 };
 
+/** A send that may not be stored, because something does not exist; `file` is the id of the attachment that does not. */
+export type SendRefusal = {
+  outcome: "refused";
+  missing: "organization" | "conversation" | "participant" | "user" | "file";
+  file?: string | undefined;
+};
+
+/** What the refusal of a send may name. */
+export type SendNames = Pick<NewSend, "org" | "sender"> & Partial<Pick<NewSend, "cid" | "mid">>;
+
 /**
  * The outcome of a send, from the transaction that decides it to the service that answers it. `stored` holds its place, as in
  * `LogEvent`, and how many webhooks wait for it, if any; `replayed` holds the id and time that the first append stored;
@@ -45,7 +55,7 @@ export type SendOutcome =
     }
   | { outcome: "replayed"; id: string; createdAt: number }
   | { outcome: "conflict" }
-  | { outcome: "refused"; missing: "organization" | "conversation" | "participant" | "user" | "file" }
+  | SendRefusal
   | { outcome: "failed"; error: unknown };
 
 /** An outcome that is known without storing the send. */

@@ -137,12 +137,12 @@ if (engines !== undefined) {
       expect((await bob.next()).message?.body).toBe("good");
       await untilSent(shop.sql);
       const refused = await shop.sql`
-        SELECT problem->>'code' AS code, request->'message'->>'body' AS body
+        SELECT problem->>'code' AS code, problem->>'detail' AS detail, request->'message'->>'body' AS body
         FROM herald.outbox_refused WHERE organization = ${org.id} ORDER BY position`;
       expect([...refused]).toEqual([
-        { code: "sender_not_participant", body: "of a stranger" },
-        { code: "message_id_conflict", body: "y" },
-        { code: "invalid_request", body: "odd" },
+        { code: "sender_not_participant", detail: expect.stringContaining(`\`${cid}\``), body: "of a stranger" },
+        { code: "message_id_conflict", detail: expect.stringContaining("`twice`"), body: "y" },
+        { code: "invalid_request", detail: expect.any(String), body: "odd" },
       ]);
     });
 

@@ -202,7 +202,7 @@ describe("a refusal says what the server said and what to do, each once", () => 
 
   test("what does not exist, with the command that creates it instead of the advice for callers of the API", async () => {
     const { stderr } = await there("conversations", "get", "nowhere", "--org", "demo");
-    expect(stderr).toContain("404 conversation_not_found: The conversation does not exist");
+    expect(stderr).toContain("404 conversation_not_found: the conversation `nowhere` does not exist [");
     expect(stderr).toContain("herald conversations put");
     expect(stderr).not.toContain("PUT");
   });

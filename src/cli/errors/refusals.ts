@@ -1,5 +1,6 @@
 import type { HeraldApiError } from "../../../sdk/admin.ts";
 import { errorCatalogue } from "../../contract/errors/errors.ts";
+import { findingIn } from "../../contract/errors/naming.ts";
 import { enteredKey, type Target } from "../access/target.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { printableLine } from "../output/printable.ts";
@@ -46,12 +47,12 @@ export function explainRefusal(error: HeraldApiError, target: Target): { exitCod
   const { status, code, requestId, errors } = error;
   const entry = entryOf(code);
   const isGeneric = entry !== undefined && error.detail === entry.advice;
-  const detail = isGeneric ? entry.title : error.detail;
+  const nextStep = nextSteps[code]?.(target, error) ?? (isGeneric ? entry.advice : undefined);
+  const detail = isGeneric ? entry.title : nextStep === undefined ? error.detail : findingIn(error);
   const request = requestId === undefined ? "" : ` [request ${requestId}]`;
   const lines = [`the server refused the request: ${status} ${code}: ${detail}${request}`];
   // A single error is already part of the detail.
   if (errors.length > 1) for (const each of errors) lines.push(`  ${each.pointer}: ${each.detail}`);
-  const nextStep = nextSteps[code]?.(target, error) ?? (isGeneric ? entry.advice : undefined);
   if (nextStep !== undefined) lines.push(nextStep);
   return { exitCode: exitCodes.failed, message: lines.map(printableLine).join("\n") };
 }

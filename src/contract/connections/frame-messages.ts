@@ -10,7 +10,8 @@ import {
   systemMessageExample,
   tokenExample,
 } from "../documents/examples.ts";
-import { errorCatalogue, HeraldError } from "../errors/errors.ts";
+import { errorCatalogue } from "../errors/errors.ts";
+import { errorAbout } from "../errors/naming.ts";
 import {
   messageDeleteEvent,
   messageEditEvent,
@@ -158,7 +159,10 @@ export const frameExchanges: Record<FrameOperation, FrameExchange> = {
   user_logout: exchange("user_logout"),
 };
 
-const errorExample = new HeraldError("not_a_participant");
+const errorExample = errorAbout("not_a_participant", {
+  user: exampleIds.user,
+  conversation: exampleIds.conversation,
+});
 
 /** The response to a request that failed or, without `id`, to a frame that cannot be read. */
 export const errorResponse: FrameMessage = {

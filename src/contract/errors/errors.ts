@@ -1,8 +1,11 @@
 import { amountOf } from "../../lib/rates/amount.ts";
 import type { CloseReason } from "../connections/close-codes.ts";
 
-/** One entry of the catalogue: the HTTP status, a title that never changes, and what the caller should do about the error. */
-type ErrorEntry = { status: number; title: string; advice: string };
+/**
+ * One entry of the catalogue: the HTTP status, a title that never changes, and what the caller should do about the error. An
+ * error about something that the caller named has a `finding`, which says what is wrong with it; `errorAbout` fills in the ids.
+ */
+type ErrorEntry = { status: number; title: string; advice: string; finding?: string };
 
 /** Every error that Herald returns, over HTTP and over a socket. The key is the `code` on the wire. */
 export const errorCatalogue = {
@@ -29,11 +32,13 @@ export const errorCatalogue = {
   organization_forbidden: {
     status: 403,
     title: "The key has no access to this organization",
+    finding: "the key has no access to the organization {organization}",
     advice: "Use a key that belongs to this organization, or one that is not bound to any organization.",
   },
   sender_forbidden: {
     status: 403,
     title: "The key may not send as this user",
+    finding: "the key may not send as {sender}",
     advice: "Use one of the key's allowed senders as the `senderId`.",
   },
   origin_forbidden: {
@@ -45,47 +50,56 @@ export const errorCatalogue = {
   sender_not_participant: {
     status: 403,
     title: "The sender is not a participant of the conversation",
+    finding: "the sender {sender} is not a participant of the conversation {conversation}",
     advice: "Add the sender with `PUT …/conversations/{cid}/participants/{uid}`, then send again.",
   },
   sender_not_owner: {
     status: 403,
     title: "The message is another user's",
-    advice: "Edit only messages that the `senderId` sent. A participant may take back any message.",
+    finding: "the message {message} was not sent by {sender}",
+    advice: "Edit only messages that the `senderId` sent; a participant may take back any message.",
   },
   not_a_participant: {
     status: 403,
     title: "The user is not a participant of the conversation",
+    finding: "the user {user} is not a participant of the conversation {conversation}",
     advice: "Request only conversations that `conversation_list` returns.",
   },
   not_found: { status: 404, title: "Nothing exists at this path", advice: "Check the path against `/docs`." },
   organization_not_found: {
     status: 404,
     title: "The organization does not exist",
+    finding: "the organization {organization} does not exist",
     advice: "Create it with `PUT /admin/organizations/{org}`.",
   },
   conversation_not_found: {
     status: 404,
     title: "The conversation does not exist",
+    finding: "the conversation {conversation} does not exist",
     advice: "Create it with `PUT …/conversations/{cid}`.",
   },
   sender_not_found: {
     status: 404,
     title: "The sender is not a user of the organization",
+    finding: "the sender {sender} is not a user of the organization {organization}",
     advice: "Create the user with `PUT …/users/{uid}`.",
   },
   user_not_found: {
     status: 404,
     title: "The user does not exist",
+    finding: "the user {user} does not exist",
     advice: "Create the user with `PUT …/users/{uid}`.",
   },
   message_not_found: {
     status: 404,
     title: "The message does not exist",
+    finding: "the message {message} does not exist",
     advice: "Use an `_id` that Herald returned, from the same conversation, of a message that was not taken back.",
   },
   file_not_found: {
     status: 404,
     title: "The file does not exist",
+    finding: "the file {file} does not exist",
     advice: "Upload the file first, or use the `file_id` of an attachment.",
   },
   method_not_allowed: {
@@ -96,7 +110,8 @@ export const errorCatalogue = {
   message_id_conflict: {
     status: 409,
     title: "The id was already used with a different payload",
-    advice: "To retry, send the original payload. To send something else, choose a new id.",
+    finding: "the id {id} was already used with a different payload",
+    advice: "To retry, send the original payload; to send something else, choose a new id.",
   },
   already_sent: {
     status: 409,
@@ -148,8 +163,20 @@ export const errorCatalogue = {
 /** The `code` of an error on the wire. */
 export type ErrorCode = keyof typeof errorCatalogue;
 
+type FindingOf<Code extends ErrorCode> = (typeof errorCatalogue)[Code] extends { finding: infer Text } ? Text : never;
+
+/** The codes of errors about something that the caller named: their detail names it, too. */
+export type NamingCode = { [Code in ErrorCode]: FindingOf<Code> extends never ? never : Code }[ErrorCode];
+
+type SlotsIn<Text> = Text extends `${string}{${infer Slot}}${infer Rest}` ? Slot | SlotsIn<Rest> : never;
+
+/** What the detail of an error with this code names, each by its id. */
+export type NamesOf<Code extends NamingCode> = Record<SlotsIn<FindingOf<Code>>, string>;
+
 /** One invalid value in a request: a JSON Pointer (RFC 6901) to it, and what is wrong with it. */
 export type FieldError = { pointer: string; detail: string };
+
+type ErrorOptions = { fields?: FieldError[]; headers?: Record<string, string>; closes?: CloseReason; cause?: unknown };
 
 /** The only error that services throw. HTTP and the gateway translate it; anything else that is thrown becomes `internal`. */
 export class HeraldError extends Error {
@@ -161,11 +188,10 @@ export class HeraldError extends Error {
   /** The reason to close a socket with, where the code does not imply one. */
   readonly closes: CloseReason | undefined;
 
-  constructor(
-    code: ErrorCode,
-    detail: string = errorCatalogue[code].advice,
-    options: { fields?: FieldError[]; headers?: Record<string, string>; closes?: CloseReason; cause?: unknown } = {},
-  ) {
+  /** Without `detail`, the advice of the catalogue. An error about something that the caller named is made by `errorAbout`. */
+  constructor(code: Exclude<ErrorCode, NamingCode>, detail?: string, options?: ErrorOptions);
+  constructor(code: ErrorCode, detail: string, options?: ErrorOptions);
+  constructor(code: ErrorCode, detail: string = errorCatalogue[code].advice, options: ErrorOptions = {}) {
     super(detail, { cause: options.cause });
     this.code = code;
     this.fields = options.fields ?? [];

@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { requestIdExample } from "../documents/examples.ts";
+import { exampleIds, messageExample, requestIdExample } from "../documents/examples.ts";
 import type { Operation } from "../operations/operation.ts";
 import { validate } from "../requests.ts";
 import { type ErrorCode, errorCatalogue, HeraldError } from "./errors.ts";
+import { errorAbout, isNaming } from "./naming.ts";
 import { type Problem, problemDocument } from "./problem.ts";
 
 /** The headers of an error, by its status, in addition to `X-Request-Id`. */
@@ -16,6 +17,19 @@ const exampleDetails: Partial<Record<ErrorCode, string>> = {
   bad_request: "the path is not valid percent-encoded UTF-8 (RFC 3986, section 2.5)",
   payload_too_large: "the request body exceeds the limit of 1048576 bytes; send a smaller one",
 };
+
+const exampleNames = {
+  ...exampleIds,
+  sender: exampleIds.user,
+  message: messageExample._id,
+  id: "order-4711",
+};
+
+/** An example of an error with this code. */
+export function exampleError(code: ErrorCode): HeraldError {
+  if (isNaming(code)) return errorAbout(code, exampleNames);
+  return new HeraldError(code, exampleDetails[code] ?? errorCatalogue[code].advice);
+}
 
 /** Every error that an operation can return, by status: those it declares and those that its shape implies. */
 export function errorCodesOf(operation: Operation): ErrorCode[] {
@@ -42,7 +56,7 @@ export function errorCodesOf(operation: Operation): ErrorCode[] {
 /** An example of an operation's error. For `invalid_request`, the operation's own schemas refuse an invalid value. */
 export function problemExample(code: ErrorCode, operation: Operation): Problem {
   const error = code === "invalid_request" ? refusal(operation) : undefined;
-  return problemDocument(error ?? new HeraldError(code, exampleDetails[code]), requestIdExample);
+  return problemDocument(error ?? exampleError(code), requestIdExample);
 }
 
 /** Puts an invalid value into the first member of the body or, failing that, of the query or the path. */

@@ -1,4 +1,5 @@
 import { HeraldError, rateLimited, unavailable } from "../../contract/errors/errors.ts";
+import { errorAbout } from "../../contract/errors/naming.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { Turnstile } from "../../lib/event-loop/turnstile.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
@@ -64,7 +65,7 @@ export function createFeeds(dependencies: Dependencies) {
       await sequencer.reached(head, headId);
       const played = sequencer.playedAfter(head);
       if (played === undefined) continue;
-      if (played.some(endsOrganization)) throw new HeraldError("organization_not_found");
+      if (played.some(endsOrganization)) throw errorAbout("organization_not_found", { organization: org });
       const shows = createEventFilter(filter, cids, facts);
       for (const event of played) shows(event);
       return shows;

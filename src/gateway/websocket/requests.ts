@@ -1,6 +1,7 @@
 import type { CloseReason } from "../../contract/connections/close-codes.ts";
 import { type FrameOperation, frameRequests } from "../../contract/connections/frames.ts";
-import { HeraldError } from "../../contract/errors/errors.ts";
+import { HeraldError, type NamesOf } from "../../contract/errors/errors.ts";
+import { errorAbout } from "../../contract/errors/naming.ts";
 import { validate } from "../../contract/requests.ts";
 import type { PacedWork } from "../../lib/queues/paced-work.ts";
 import type { Receipts } from "../../services/delivery/receipts.ts";
@@ -86,7 +87,9 @@ export function createRequestHandler(dependencies: Dependencies): RequestHandler
     },
     async message_read({ org, uid }, payload) {
       const { cid, ids } = validate(frameRequests.message_read, payload);
-      await reads.markAs({ org, uid, cid, ids }).catch(refuseAsReader);
+      await reads
+        .markAs({ org, uid, cid, ids })
+        .catch((error) => refuseAsReader(error, { user: uid, conversation: cid }));
       return { body: { success: true } };
     },
     async get_users_by_ids({ org, uid }, payload) {
@@ -123,9 +126,9 @@ export function createRequestHandler(dependencies: Dependencies): RequestHandler
 }
 
 /** Throws what a participant of no such conversation hears, whether it exists or not. */
-function refuseAsReader(error: unknown): never {
+function refuseAsReader(error: unknown, names: NamesOf<"not_a_participant">): never {
   const isHidden =
     error instanceof HeraldError &&
     (error.code === "sender_not_participant" || error.code === "conversation_not_found");
-  throw isHidden ? new HeraldError("not_a_participant") : error;
+  throw isHidden ? errorAbout("not_a_participant", names) : error;
 }

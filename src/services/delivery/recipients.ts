@@ -1,5 +1,6 @@
 import type { Recipient, RecipientState } from "../../contract/delivery.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
+import { quoted } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import { addressOf } from "../../contract/log/log-event.ts";
 import type { SystemMessageEvent } from "../../contract/messages/events.ts";
@@ -57,7 +58,7 @@ const candidatesPerPage = 3_000;
 const candidatesPerRequest = 100;
 const noPage: Page<Recipient> = { items: [], cursor: null };
 const toEveryone =
-  "a system message to everyone has no list of recipients; `GET …/system-messages/{mid}` returns their number";
+  "a system message to everyone, which has no list of recipients; `GET …/system-messages/{mid}` returns their number";
 
 /** Creates the lists of recipients on the store, in which all nodes record their deliveries. */
 export function createRecipients(dependencies: Dependencies): Recipients {
@@ -155,7 +156,7 @@ export function createRecipients(dependencies: Dependencies): Recipients {
         case "conversation":
           return { page: await pageOf(of, participantsOf(reads, { org, cid, offset }), query, pay), sender };
         case "everyone":
-          throw new HeraldError("not_found", toEveryone);
+          throw new HeraldError("not_found", `${quoted(mid)} is ${toEveryone}`);
       }
     },
   };

@@ -1,4 +1,5 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
+import { errorAbout } from "../../contract/errors/naming.ts";
 import type { SentEvent, SentMessage, SentReads } from "../../store/delivery/ports.ts";
 import type { Organizations } from "../../store/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
@@ -15,18 +16,18 @@ type Dependencies = { sent: SentReads; organizations: Pick<Organizations, "get">
 
 /** Creates the finder on the store. */
 export function createSentEvents({ sent, organizations }: Dependencies): SentEvents {
-  async function notFound(org: string): Promise<never> {
+  async function notFound(org: string, message: string): Promise<never> {
     await requireOrganization(organizations, org);
-    throw new HeraldError("message_not_found");
+    throw errorAbout("message_not_found", { message });
   }
 
   return {
     async message(org, serverMid) {
-      return (await sent.message(org, serverMid)) ?? (await notFound(org));
+      return (await sent.message(org, serverMid)) ?? (await notFound(org, serverMid));
     },
     async systemMessage(org, mid, senderId) {
       const [event, another] = await sent.systemMessages(org, mid, senderId);
-      if (event === undefined) return await notFound(org);
+      if (event === undefined) return await notFound(org, mid);
       if (another !== undefined) throw severalSenders();
       return event;
     },

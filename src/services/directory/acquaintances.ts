@@ -1,11 +1,11 @@
 import type { UserView } from "../../contract/connections/frames.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
+import { quoted } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import type { AcquaintanceReads, Entity, ParticipantReads } from "../../store/ports.ts";
 
 // A look-up for each of these users in each of the asker's conversations is one statement, which SQLite does not interrupt.
 const usersAtOnce = 10;
-const strangerAdvice = "the user shares no conversation with this one; use `get_participants_by_cids`";
 const most = { ofConversation: 1_000, together: 5_000 };
 
 type Dependencies = { acquaintances: AcquaintanceReads; participants: Pick<ParticipantReads, "list"> };
@@ -43,7 +43,7 @@ export function createAcquaintances({ acquaintances, participants }: Dependencie
     idsAmong: async (org, uid, ids) => new Set((await among(org, uid, ids)).map(({ id }) => id)),
     async lastSeen(org, uid, other) {
       const seenAt = await acquaintances.lastSeen(org, uid, other);
-      if (seenAt === undefined) throw new HeraldError("user_not_found", strangerAdvice);
+      if (seenAt === undefined) throw stranger(uid, other);
       return seenAt;
     },
     async participantsByCids(org, uid, cids) {
@@ -61,6 +61,11 @@ export function createAcquaintances({ acquaintances, participants }: Dependencie
       return { users: byId.map(toView), conversations: Object.fromEntries(conversations) };
     },
   };
+}
+
+function stranger(uid: string, other: string): HeraldError {
+  const detail = `${quoted(uid)} shares no conversation with ${quoted(other)}; use \`get_participants_by_cids\``;
+  return new HeraldError("user_not_found", detail);
 }
 
 function toView({ id, name, createdAt }: Entity): UserView {

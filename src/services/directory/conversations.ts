@@ -1,5 +1,6 @@
 import type { Resource } from "../../contract/directory.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
+import { errorAbout, quoted } from "../../contract/errors/naming.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { ConversationChange, Conversations, Organizations, Participants } from "../../store/ports.ts";
 import type { LargeChanges } from "../limits/large-changes.ts";
@@ -26,21 +27,29 @@ export function createConversationDirectory(dependencies: Dependencies) {
     const conversation = await conversations.get(org, cid);
     if (conversation !== undefined) return toResource(conversation);
     await requireOrganization(organizations, org);
-    throw new HeraldError("conversation_not_found");
+    throw errorAbout("conversation_not_found", { conversation: cid });
   }
 
-  function requireDone(change: ConversationChange): PutResource {
-    if (change.outcome === "done") return toPutResource(change.put);
+  function requireDone(
+    change: ConversationChange,
+    { org, cid, uid }: { org: string; cid: string; uid: string },
+  ): PutResource {
+    if (change.outcome === "done") return toPutResource(change.put, org);
     if (change.outcome === "too_many") {
       const detail = `a conversation may have at most ${maxParticipants} participants`;
       throw new HeraldError("invalid_request", detail, { fields: [{ pointer: "", detail }] });
     }
-    const codes = {
-      organization: "organization_not_found",
-      conversation: "conversation_not_found",
-      participant: "user_not_found",
-    } as const;
-    throw new HeraldError(codes[change.missing]);
+    switch (change.missing) {
+      case "organization":
+        throw errorAbout("organization_not_found", { organization: org });
+      case "conversation":
+        throw errorAbout("conversation_not_found", { conversation: cid });
+      case "participant":
+        throw new HeraldError(
+          "user_not_found",
+          `the user ${quoted(uid)} is not a participant of the conversation ${quoted(cid)}`,
+        );
+    }
   }
 
   return {
@@ -52,7 +61,7 @@ export function createConversationDirectory(dependencies: Dependencies) {
     ): Promise<PutResource> {
       if (change.participants !== undefined) use.requireRoom(org);
       const put = () => conversations.put(org, cid, change, clock.now());
-      return toPutResource(await largeChanges.run(org, change.participants?.length ?? 0, put));
+      return toPutResource(await largeChanges.run(org, change.participants?.length ?? 0, put), org);
     },
     get: requireConversation,
     async remove(org: string, cid: string): Promise<void> {
@@ -65,10 +74,10 @@ export function createConversationDirectory(dependencies: Dependencies) {
     /** Adds a participant, creating the user if necessary. */
     async addParticipant(org: string, cid: string, uid: string): Promise<PutResource> {
       use.requireRoom(org);
-      return requireDone(await participants.add(org, cid, uid, maxParticipants, clock.now()));
+      return requireDone(await participants.add(org, cid, uid, maxParticipants, clock.now()), { org, cid, uid });
     },
     async removeParticipant(org: string, cid: string, uid: string): Promise<void> {
-      requireDone(await participants.remove(org, cid, uid, clock.now()));
+      requireDone(await participants.remove(org, cid, uid, clock.now()), { org, cid, uid });
     },
     async listParticipants(org: string, cid: string, query: PageQuery): Promise<Page<Resource>> {
       await requireConversation(org, cid);

@@ -1,5 +1,5 @@
 import type { Resource, User } from "../../contract/directory.ts";
-import { HeraldError } from "../../contract/errors/errors.ts";
+import { errorAbout } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Entity, Organizations, Put, Users } from "../../store/ports.ts";
@@ -15,15 +15,15 @@ export type UserChange = { name?: string | null | undefined; blocked?: boolean |
 type Dependencies = { organizations: Organizations; users: Users; tokens: Tokens; clock: Clock };
 
 /** The resource of a `PUT`; throws `organization_not_found` if it found no organization. */
-export function toPutResource(put: Put | undefined): PutResource {
-  if (put === undefined) throw new HeraldError("organization_not_found");
+export function toPutResource(put: Put | undefined, organization: string): PutResource {
+  if (put === undefined) throw errorAbout("organization_not_found", { organization });
   return { resource: toResource(put.entity), isNew: put.isNew };
 }
 
 /** Throws `organization_not_found` unless the organization exists. */
 export async function requireOrganization(organizations: Pick<Organizations, "get">, org: string): Promise<Entity> {
   const entity = await organizations.get(org);
-  if (entity === undefined) throw new HeraldError("organization_not_found");
+  if (entity === undefined) throw errorAbout("organization_not_found", { organization: org });
   return entity;
 }
 
@@ -33,17 +33,18 @@ export function createDirectory({ organizations, users, tokens, clock }: Depende
     const user = await users.get(org, uid);
     if (user !== undefined) return user;
     await requireOrganization(organizations, org);
-    throw new HeraldError("user_not_found");
+    throw errorAbout("user_not_found", { user: uid });
   }
 
   return {
     /** Creates or updates an organization; an omitted name stays. */
     async putOrganization(org: string, name: string | null | undefined): Promise<PutResource> {
-      return toPutResource(await organizations.put(org, name, clock.now()));
+      return toPutResource(await organizations.put(org, name, clock.now()), org);
     },
     /** Deletes an organization with everything in it, and closes its connections. */
     async deleteOrganization(org: string): Promise<void> {
-      if (!(await organizations.remove(org, clock.now()))) throw new HeraldError("organization_not_found");
+      if (!(await organizations.remove(org, clock.now())))
+        throw errorAbout("organization_not_found", { organization: org });
     },
     /** Lists all organizations, or just the one that the caller is bound to. */
     async listOrganizations(query: PageQuery, only: string | null = null): Promise<Page<Resource>> {
@@ -56,7 +57,7 @@ export function createDirectory({ organizations, users, tokens, clock }: Depende
     /** Creates or updates a user; omitted fields stay as they are. Blocking a user closes all connections. */
     async putUser(org: string, uid: string, { name, blocked }: UserChange): Promise<PutResource> {
       const put = await users.put(org, uid, name, clock.now(), blocked);
-      if (put === undefined) throw new HeraldError("organization_not_found");
+      if (put === undefined) throw errorAbout("organization_not_found", { organization: org });
       return { resource: toUser(put.entity), isNew: put.isNew };
     },
     async getUser(org: string, uid: string): Promise<User> {

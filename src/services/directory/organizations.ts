@@ -39,7 +39,7 @@ export function createOrganizationDirectory({ organizations, limits, presence, c
       }
       const put = await organizations.put(org, change.name, clock.now(), ownLimitsOf(change.limits));
       await limits.refresh(org);
-      return toPutResource(put);
+      return toPutResource(put, org);
     },
     async get(org) {
       const entity = await requireOrganization(organizations, org);

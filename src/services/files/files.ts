@@ -1,4 +1,5 @@
 import { HeraldError, toHeraldError } from "../../contract/errors/errors.ts";
+import { errorAbout } from "../../contract/errors/naming.ts";
 import { anyBytes, type FileShown, maxContentTypeCharacters } from "../../contract/files.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
@@ -86,7 +87,8 @@ export function createFiles(dependencies: Dependencies): Files {
     const bytesId = createId();
     let isStored = false;
     try {
-      if (!(await files.begin(org, bytesId, clock.now()))) throw new HeraldError("organization_not_found");
+      if (!(await files.begin(org, bytesId, clock.now())))
+        throw errorAbout("organization_not_found", { organization: org });
       const measured = measure({ ...upload, pieces: inTurns(org, upload.pieces) }, maxBytes, room);
       await bytes.write(bytesId, measured.pieces);
       const { size, sha256 } = measured.end();
@@ -122,7 +124,7 @@ export function createFiles(dependencies: Dependencies): Files {
     const file = await files.get(org, id);
     if (file !== undefined && isKept(file)) return file;
     await requireOrganization(organizations, org);
-    throw new HeraldError("file_not_found");
+    throw errorAbout("file_not_found", { file: id });
   }
 
   /** Whether the file was not released by the last message that named it, which removes it soon. */
@@ -141,14 +143,14 @@ export function createFiles(dependencies: Dependencies): Files {
         const now = clock.now();
         const id = createId();
         if (!(await files.create({ org, id, name, now, keepUntil: now + unnamedMs, ...uploaded })))
-          throw new HeraldError("organization_not_found");
+          throw errorAbout("organization_not_found", { organization: org });
         return show({ id, name, createdAt: now, ...uploaded });
       }),
     async put(org, id, upload) {
       await require(org, id); // before the bytes are read
       return await receive(org, upload, async (uploaded) => {
         const before = await files.replace({ org, id, now: clock.now(), ...uploaded });
-        if (before === undefined) throw new HeraldError("file_not_found");
+        if (before === undefined) throw errorAbout("file_not_found", { file: id });
         return { shown: show({ ...before, ...uploaded }), isNew: before.bytesId === undefined };
       });
     },
@@ -156,12 +158,12 @@ export function createFiles(dependencies: Dependencies): Files {
     async remove(org, id) {
       if (await files.remove(org, id, clock.now())) return;
       await requireOrganization(organizations, org);
-      throw new HeraldError("file_not_found");
+      throw errorAbout("file_not_found", { file: id });
     },
     async open(id, reader) {
       const file = await findFor(id, reader);
       const found = file?.bytesId === undefined ? undefined : await bytes.read(file.bytesId);
-      if (file === undefined || !isKept(file) || found === undefined) throw new HeraldError("file_not_found");
+      if (file === undefined || !isKept(file) || found === undefined) throw errorAbout("file_not_found", { file: id });
       return { file, bytes: found };
     },
     readableBy: files.readableBy,

@@ -1,4 +1,5 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
+import { absent, errorAbout } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import { createApiKey } from "../../contract/keys/api-key.ts";
 import type { ApiKey, ApiKeyWithSecret, CreateKeyRequest, OwnKey } from "../../contract/keys/keys.ts";
@@ -51,7 +52,7 @@ export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependenci
   async function find(caller: Caller, id: string): Promise<StoredKey> {
     const key = await keys.get(id);
     const isSeen = key !== undefined && (caller.rights.org === null || caller.rights.org === key.org);
-    if (!isSeen) throw new HeraldError("not_found", "the API key does not exist");
+    if (!isSeen) throw absent("API key", id);
     return key;
   }
 
@@ -81,7 +82,8 @@ export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependenci
       const { id, key } = createApiKey();
       const stored = { ...rights, id, name, createdAt: now };
       const hashed = { digest: digestText(key), pepper: digest.pepper };
-      if (!(await keys.create({ ...stored, ...hashed }))) throw new HeraldError("organization_not_found");
+      if (!(await keys.create({ ...stored, ...hashed })))
+        throw errorAbout("organization_not_found", { organization: rights.org ?? "" });
       await cache.refresh(id);
       return { ...show({ ...stored, secrets: [], lastUsedAt: null }), key };
     },
@@ -113,7 +115,7 @@ export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependenci
         keep: maxSecrets,
         now,
       });
-      if (rotated === undefined) throw new HeraldError("not_found", "the API key does not exist");
+      if (rotated === undefined) throw absent("API key", id);
       await cache.refresh(id);
       return { ...show(rotated), key };
     },

@@ -1,4 +1,5 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
+import { errorAbout } from "../../contract/errors/naming.ts";
 import type { ChangeResponse, EditMessageRequest, RecallMessagesRequest } from "../../contract/messages/changes.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -32,9 +33,16 @@ const codes = {
 } as const satisfies Partial<Record<Refused, string>>;
 
 /** Whether a change would alter anything; throws the reason if it is refused. */
-export function requireChange(outcome: ChangeOutcome): boolean {
+export function requireChange(outcome: ChangeOutcome, { org, sender, ...change }: NewEdit | NewRecall): boolean {
   if (outcome.outcome !== "refused") return outcome.outcome === "changed";
-  if (outcome.missing !== "content") throw new HeraldError(codes[outcome.missing]);
+  if (outcome.missing !== "content") {
+    const {
+      missing,
+      message = "id" in change ? change.id : "",
+      conversation = "cid" in change ? change.cid : "",
+    } = outcome;
+    throw errorAbout(codes[missing], { organization: org, sender, message, conversation });
+  }
   const fields = [{ pointer: "/messageEdit/body", detail: "must not be empty, as the message has no attachment" }];
   throw new HeraldError("invalid_request", undefined, { fields });
 }
@@ -70,11 +78,15 @@ function bytesOfEdit({ body, x = "" }: NewEdit): number {
 
 /** Creates changes on the store. The rules are checked where they must hold: in the transaction that makes the change. */
 export function createChanges({ changes, use, clock }: Dependencies): Changes {
-  async function make(org: string, bytes: number, change: () => Promise<ChangeOutcome>): Promise<Sent<ChangeResponse>> {
-    const tell = use.admitChange(org, bytes);
+  async function apply(
+    change: NewEdit | NewRecall,
+    bytes: number,
+    make: () => Promise<ChangeOutcome>,
+  ): Promise<Sent<ChangeResponse>> {
+    const tell = use.admitChange(change.org, bytes);
     let isChanged = false;
     try {
-      isChanged = requireChange(await change());
+      isChanged = requireChange(await make(), change);
       return { body: { success: true }, isReplay: !isChanged };
     } finally {
       tell(isChanged);
@@ -84,11 +96,11 @@ export function createChanges({ changes, use, clock }: Dependencies): Changes {
   return {
     async edit(caller, request) {
       const edit = toEdit(caller, request, clock.now());
-      return await make(edit.org, bytesOfEdit(edit), () => changes.edit(edit));
+      return await apply(edit, bytesOfEdit(edit), () => changes.edit(edit));
     },
     async recall(caller, request) {
       const recall = toRecall(caller, request, clock.now());
-      return await make(recall.org, 0, () => changes.recall(recall));
+      return await apply(recall, 0, () => changes.recall(recall));
     },
   };
 }

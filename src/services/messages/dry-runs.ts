@@ -8,7 +8,7 @@ import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { createLimiter } from "../../lib/queues/limiter.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { SentReads } from "../../store/delivery/ports.ts";
-import type { ChangeCheck, MessageChanges } from "../../store/messages/ports.ts";
+import type { ChangeCheck, MessageChanges, NewEdit, NewRecall } from "../../store/messages/ports.ts";
 import type { BatchLog, NewSend, ParticipantReads } from "../../store/ports.ts";
 import type { ReadMarkReads } from "../../store/reads/ports.ts";
 import type { Caller } from "../keys/permissions.ts";
@@ -83,12 +83,12 @@ export function createDryRuns(dependencies: Dependencies): DryRuns {
   }
 
   async function inConversationOf(
-    org: string,
+    change: NewEdit | NewRecall,
     { outcome, participants: count }: ChangeCheck,
   ): Promise<Sent<DryRunResponse>> {
-    const isReplay = !requireChange(outcome);
+    const isReplay = !requireChange(outcome, change);
     const cid = outcome.outcome === "refused" ? "" : outcome.cid;
-    return await inConversation(org, cid, { participants: count, isReplay });
+    return await inConversation(change.org, cid, { participants: count, isReplay });
   }
 
   async function* participantsOf(org: string, cid: string): AsyncGenerator<string[], void> {
@@ -123,11 +123,11 @@ export function createDryRuns(dependencies: Dependencies): DryRuns {
     async edit(caller, request) {
       const edit = toEdit(caller, request, clock.now());
       use.requireRoom(edit.org);
-      return await inConversationOf(edit.org, await changes.checkEdit(edit));
+      return await inConversationOf(edit, await changes.checkEdit(edit));
     },
     async recall(caller, request) {
       const recall = toRecall(caller, request, clock.now());
-      return await inConversationOf(recall.org, await changes.checkRecall(recall));
+      return await inConversationOf(recall, await changes.checkRecall(recall));
     },
     async systemMessage(caller, request) {
       return await inTurn(request.organizationId, request.messageSystem.uids?.length ?? 0, async () => {
@@ -146,7 +146,7 @@ export function createDryRuns(dependencies: Dependencies): DryRuns {
     },
     async read(caller, request) {
       const call = toReadCall(caller, request);
-      const { unread } = requireScope(await readMarks.scopeOf(call));
+      const { unread } = requireScope(await readMarks.scopeOf(call), call);
       if (unread.length > 0) use.requireRoom(call.org);
       const senders = new Set(unread.map(({ sender }) => sender));
       const authors = await readMarks.participantsAmong(call.org, call.cid, [...senders]);
@@ -164,7 +164,7 @@ export async function requireFit(
   await use.requireRoomFor(send);
   // Omits the payload and the users, which decide nothing and would have to be copied to another thread.
   const { verdict, participants } = await checks.check({ ...send, payload: "", uids: undefined });
-  return { participants, isReplay: verdict !== undefined && requireStored(verdict).isReplay };
+  return { participants, isReplay: verdict !== undefined && requireStored(verdict, send).isReplay };
 }
 
 function whenBusy(): Error {

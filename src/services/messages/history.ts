@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ConversationView } from "../../contract/connections/frames.ts";
-import { HeraldError } from "../../contract/errors/errors.ts";
+import { errorAbout } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { objectWith } from "../../lib/json/json-values.ts";
@@ -68,7 +68,7 @@ export function createHistoryReader(dependencies: Dependencies) {
     const offsetOf = async (id: string | undefined) => {
       if (id === undefined) return undefined;
       const offset = await history.offsetOf(org, cid, id);
-      if (offset === undefined) throw new HeraldError("message_not_found");
+      if (offset === undefined) throw errorAbout("message_not_found", { message: id });
       return offset;
     };
     return {
@@ -198,7 +198,7 @@ export function createHistoryReader(dependencies: Dependencies) {
     async messages(org: string, cid: string, query: MessageQuery & PageQuery): Promise<MessagePage> {
       if ((await conversations.get(org, cid)) === undefined) {
         await requireOrganization(organizations, org);
-        throw new HeraldError("conversation_not_found");
+        throw errorAbout("conversation_not_found", { conversation: cid });
       }
       const range = parseCursor(query.cursor, messagePlace) ?? (await rangeOf(org, cid, query));
       return await read(org, cid, range, query.limit, async (messages) => {
@@ -210,7 +210,8 @@ export function createHistoryReader(dependencies: Dependencies) {
     },
     /** Like `messages`, for a participant. Throws `not_a_participant`, even if there is no such conversation. */
     async messagesFor(org: string, uid: string, cid: string, query: ParticipantQuery): Promise<string[]> {
-      if (!(await participants.has(org, cid, uid))) throw new HeraldError("not_a_participant");
+      if (!(await participants.has(org, cid, uid)))
+        throw errorAbout("not_a_participant", { user: uid, conversation: cid });
       const { ids } = query;
       if (ids !== undefined) {
         const found = await reads.run(() => readByIds(org, cid, ids), { key: org, pausesAfter });

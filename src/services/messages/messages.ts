@@ -1,4 +1,5 @@
-import { HeraldError } from "../../contract/errors/errors.ts";
+import type { HeraldError } from "../../contract/errors/errors.ts";
+import { errorAbout } from "../../contract/errors/naming.ts";
 import { anyBytes } from "../../contract/files.ts";
 import { toIso, toSeconds } from "../../contract/identifiers.ts";
 import type { Message } from "../../contract/messages/events.ts";
@@ -7,7 +8,7 @@ import { canonicalJson } from "../../lib/json/canonical-json.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { NamedFile } from "../../store/files/ports.ts";
-import type { NewSend, SendLog, SendOutcome, SendVerdict } from "../../store/ports.ts";
+import type { NewSend, SendLog, SendNames, SendOutcome, SendVerdict } from "../../store/ports.ts";
 import type { AwaitedSends, Waited, WaitWish } from "../delivery/awaited-sends.ts";
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
 import type { OrganizationUse, TellStored } from "../limits/organization-use.ts";
@@ -38,24 +39,27 @@ const missingCodes = {
 } as const;
 
 /** The error for a send that the log refuses. */
-export function refusalOf(verdict: Exclude<SendVerdict, { outcome: "replayed" }>): HeraldError {
-  return verdict.outcome === "conflict"
-    ? new HeraldError("message_id_conflict")
-    : new HeraldError(missingCodes[verdict.missing]);
+export function refusalOf(
+  verdict: Exclude<SendVerdict, { outcome: "replayed" }>,
+  { org: organization, sender, cid: conversation = "", mid = "" }: SendNames,
+): HeraldError {
+  if (verdict.outcome === "conflict") return errorAbout("message_id_conflict", { id: mid });
+  const { missing, file = "" } = verdict;
+  return errorAbout(missingCodes[missing], { organization, sender, conversation, file });
 }
 
 /** What the log holds of a send, stored now or by an earlier call, and what is known of its delivery. */
 export type Stored = { id: string; createdAt: number; isReplay: boolean; waited?: Waited | undefined };
 
 /** What the log holds of a send; throws the reason if it holds nothing. */
-export function requireStored(outcome: SendOutcome): Stored {
+export function requireStored(outcome: SendOutcome, send: SendNames): Stored {
   switch (outcome.outcome) {
     case "stored":
     case "replayed":
       return { id: outcome.id, createdAt: outcome.createdAt, isReplay: outcome.outcome === "replayed" };
     case "conflict":
     case "refused":
-      throw refusalOf(outcome);
+      throw refusalOf(outcome, send);
     case "failed":
       throw outcome.error;
   }
@@ -129,7 +133,7 @@ function append({ sends, use }: Sending, send: NewSend): Promise<Stored> {
 export async function appendAdmitted(sends: SendLog, send: NewSend, tell: TellStored): Promise<Stored> {
   let isStored = false;
   try {
-    const stored = requireStored(await sends.append(send));
+    const stored = requireStored(await sends.append(send), send);
     isStored = !stored.isReplay;
     return stored;
   } finally {

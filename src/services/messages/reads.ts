@@ -1,4 +1,5 @@
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import { errorAbout } from "../../contract/errors/naming.ts";
 import type { MarkReadRequest } from "../../contract/messages/reads.ts";
 import { createBatcher } from "../../lib/queues/batcher.ts";
 import type { PacedWork } from "../../lib/queues/paced-work.ts";
@@ -40,8 +41,14 @@ const bytesOfRead = 512;
 const mostLooks = 3;
 
 /** What a read store's scope holds; throws the reason if the call must be refused. */
-export function requireScope(scope: ReadScope): Extract<ReadScope, { outcome: "found" }> {
-  if (scope.outcome === "refused") throw new HeraldError(missingCodes[scope.missing]);
+export function requireScope(
+  scope: ReadScope,
+  { org: organization, cid: conversation, uid: sender }: ReadCall,
+): Extract<ReadScope, { outcome: "found" }> {
+  if (scope.outcome === "refused") {
+    const { missing, message = "" } = scope;
+    throw errorAbout(missingCodes[missing], { organization, conversation, sender, message });
+  }
   return scope;
 }
 
@@ -99,10 +106,10 @@ export function createReads({ readMarks, use, looks, clock }: Dependencies): Rea
   const markAs: Reads["markAs"] = async (call, keyId) => {
     const { org, cid, uid } = call;
     for (let looked = 0; looked < mostLooks; looked++) {
-      const { upTo, unread } = requireScope(await looks.run(() => readMarks.scopeOf(call), { key: org }));
+      const { upTo, unread } = requireScope(await looks.run(() => readMarks.scopeOf(call), { key: org }), call);
       if (unread.length === 0) return;
       const result = await store({ org, cid, uid, upTo, unread, now: clock.now(), keyId });
-      if (result === "left") throw new HeraldError("sender_not_participant");
+      if (result === "left") throw errorAbout("sender_not_participant", { sender: uid, conversation: cid });
       if (result !== "stale") return;
     }
     throw unavailable({ detail: "the log is changing; send the read again" });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import { absent, errorAbout } from "../../contract/errors/naming.ts";
 import { problemDocument } from "../../contract/errors/problem.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import type { ScheduledRequest, ScheduledSendShown } from "../../contract/schedule.ts";
@@ -78,7 +79,7 @@ export function createSchedule(dependencies: Dependencies): Schedule {
     let isStored = false;
     try {
       const put = await schedule.put(org, send);
-      if (put.outcome === "missing") throw new HeraldError("organization_not_found");
+      if (put.outcome === "missing") throw errorAbout("organization_not_found", { organization: org });
       if (put.outcome === "too_many") throw tooMany();
       isStored = put.outcome === "done";
       return put.outcome === "done" ? put.send : undefined;
@@ -119,16 +120,16 @@ export function createSchedule(dependencies: Dependencies): Schedule {
 
   async function tryCancel(caller: Caller, { org, id }: Place): Promise<true | undefined> {
     const { now, found } = await schedule.find(org, id);
-    if (found === undefined) throw await missing(org);
+    if (found === undefined) throw await missing({ org, id });
     if (found.state === "cancelled") return true;
     if (found.state !== "waiting") throw over(found);
     permitWaiting(caller, found);
     return (await schedule.cancel(org, id, { revision: found.revision, now })) || undefined;
   }
 
-  async function missing(org: string): Promise<HeraldError> {
+  async function missing({ org, id }: Place): Promise<HeraldError> {
     await requireOrganization(organizations, org);
-    return new HeraldError("not_found", "the scheduled send does not exist");
+    return absent("scheduled send", id);
   }
 
   function show(scheduled: ScheduledSend): ScheduledSendShown {
@@ -158,7 +159,7 @@ export function createSchedule(dependencies: Dependencies): Schedule {
     },
     async get({ org, id }) {
       const { found } = await schedule.find(org, id);
-      if (found === undefined) throw await missing(org);
+      if (found === undefined) throw await missing({ org, id });
       return show(found);
     },
     async list(org, { limit, cursor, state }) {

@@ -1,4 +1,4 @@
-import { HeraldError } from "../../contract/errors/errors.ts";
+import { errorCatalogue, HeraldError } from "../../contract/errors/errors.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
 import { validate } from "../../contract/requests.ts";
 import { createScheduledRequest, type ScheduledRequest } from "../../contract/schedule.ts";
@@ -41,7 +41,12 @@ export function failureOf({ code, message, fields }: HeraldError): Failure {
 
 /** The error that a stored failure stands for. */
 export function errorOfFailure(failure: Failure): HeraldError {
-  if (failure.outcome !== "error") return refusalOf(failure);
-  const { code, detail, fields } = failure;
-  return new HeraldError(code, detail === "" ? undefined : detail, { fields });
+  if (failure.outcome === "error") {
+    const { code, detail, fields } = failure;
+    return new HeraldError(code, detail === "" ? errorCatalogue[code].advice : detail, { fields });
+  }
+  const { of } = failure;
+  if (of !== undefined) return refusalOf(failure, of);
+  const { code } = refusalOf(failure, { org: "", sender: "" });
+  return new HeraldError(code, errorCatalogue[code].advice); // stored by a version that did not keep what it was about
 }

@@ -1,4 +1,5 @@
-import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import { unavailable } from "../../contract/errors/errors.ts";
+import { errorAbout } from "../../contract/errors/naming.ts";
 import type { ExportLine } from "../../contract/transfer/lines.ts";
 import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
 import { beginTexts } from "../../lib/text/begun-texts.ts";
@@ -59,7 +60,7 @@ export function createExports({ exports, log, organizations, users, places, elap
       return concatenated([userPages(exports, of), conversationPages(exports, of), messagePages(exports, of)]);
     }
     const user = await users.get(org, uid);
-    if (user === undefined) throw new HeraldError("user_not_found");
+    if (user === undefined) throw errorAbout("user_not_found", { user: uid });
     const itself = userLine({ id: uid, name: user.name, isBlocked: user.isBlocked === true });
     return concatenated([one([itself]), conversationPagesOf(exports, of, uid), messagePages(exports, of, uid)]);
   }

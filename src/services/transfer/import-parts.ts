@@ -1,4 +1,5 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
+import { errorAbout } from "../../contract/errors/naming.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { ImportFault, ImportItem, ImportOutcome, ImportPart, ImportWrites } from "../../store/transfer/ports.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
@@ -73,14 +74,17 @@ export function createImportParts(options: Options): ImportParts {
     try {
       const hasRoom = room.error === undefined;
       const outcome = await write({ org, items, maxParticipants, hasRoom, keyId, now: clock.now() });
-      if (outcome === undefined) throw new HeraldError("organization_not_found");
+      if (outcome === undefined) throw errorAbout("organization_not_found", { organization: org });
       isStored = !isDryRun && outcome.written > 0;
       if (outcome.gaveIds) keepsIds = false;
-      const toError = (fault: ImportFault) =>
-        fault === "room" && room.error !== undefined ? room.error : errorOf(fault, maxParticipants);
+      const toError = (fault: ImportFault, item: ImportItem | undefined) =>
+        fault === "room" && room.error !== undefined ? room.error : errorOf(fault, item, maxParticipants);
       return [
         ...faults,
-        ...outcome.faults.map(([index, fault]) => ({ line: lines[index] ?? last, error: toError(fault) })),
+        ...outcome.faults.map(([index, fault]) => ({
+          line: lines[index] ?? last,
+          error: toError(fault, items[index]),
+        })),
       ];
     } finally {
       room.end(isStored);
@@ -152,9 +156,11 @@ function newPart(last: number): Gathered {
   return { items: [], lines: [], faults: [], conversations: new Set(), rows: 0, bytes: 0, last };
 }
 
-function errorOf(fault: ImportFault, maxParticipants: number): HeraldError {
-  if (fault === "conversation") return new HeraldError("conversation_not_found");
-  if (fault === "conflict") return new HeraldError("message_id_conflict");
+function errorOf(fault: ImportFault, item: ImportItem | undefined, maxParticipants: number): HeraldError {
+  const conversation = item !== undefined && "cid" in item ? item.cid : "";
+  if (fault === "conversation") return errorAbout("conversation_not_found", { conversation });
+  if (fault === "conflict")
+    return errorAbout("message_id_conflict", { id: item?.kind === "message" ? item.importId : "" });
   const detail = `a conversation may have at most ${maxParticipants} participants`;
   return new HeraldError("invalid_request", detail, { fields: [{ pointer: "", detail }] });
 }

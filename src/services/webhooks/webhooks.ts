@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { HeraldError } from "../../contract/errors/errors.ts";
+import { absent, errorAbout } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import type {
   PutWebhookRequest,
@@ -77,12 +78,12 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
   const now = async () => (await webhookDeliveries.agenda()).now;
 
   async function find({ org, id }: WebhookPlace): Promise<StoredWebhook> {
-    return (await webhooks.get(org, id)) ?? (await missing(org));
+    return (await webhooks.get(org, id)) ?? (await missing({ org, id }));
   }
 
-  async function missing(org: string, what = "webhook"): Promise<never> {
+  async function missing({ org, id }: WebhookPlace, what = "webhook"): Promise<never> {
     await requireOrganization(organizations, org);
-    throw new HeraldError("not_found", `the ${what} does not exist`);
+    throw absent(what, id);
   }
 
   async function showAll(hook: StoredWebhook, deliveries: readonly WebhookDelivery[]): Promise<WebhookDeliveryShown[]> {
@@ -103,7 +104,7 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
       };
       const own = { ref: createId(), secret: createWebhookSecret(), now: await now(), most: mostWebhooks };
       const put = await webhooks.put(org, { ...wish, ...own });
-      if (put.outcome === "missing") throw new HeraldError("organization_not_found");
+      if (put.outcome === "missing") throw errorAbout("organization_not_found", { organization: org });
       if (put.outcome !== "done") throw invalid("", `an organization has at most ${mostWebhooks} webhooks`);
       const { webhook, isNew } = put;
       onDue(); // what waited while it was off
@@ -117,12 +118,12 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
       return pageOf(found, limit, show);
     },
     async remove({ org, id }) {
-      if (!(await webhooks.remove(org, id))) await missing(org);
+      if (!(await webhooks.remove(org, id))) await missing({ org, id });
     },
     async rotate({ org, id }) {
       const at = await now();
       const change = { secret: createWebhookSecret(), othersEndAt: at + overlapMs, now: at };
-      return showWithSecret((await webhooks.rotate(org, id, change)) ?? (await missing(org)));
+      return showWithSecret((await webhooks.rotate(org, id, change)) ?? (await missing({ org, id })));
     },
     async test(place) {
       const hook = await find(place);
@@ -162,14 +163,14 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
         throw invalid("", "the webhook is switched off, as its receiver answered 410; PUT it to switch it on again");
       const at = { org: hook.org, webhook: hook.ref, id: did };
       const found = await webhookDeliveries.get(at.org, at.webhook, did);
-      if (found === undefined) return await missing(hook.org, "delivery");
+      if (found === undefined) return await missing({ org: hook.org, id: did }, "delivery");
       if (found.eventId === null) throw invalid("", "a test cannot be redelivered; test the webhook again");
       const dueAt = await now();
       await webhookDeliveries.restart(at, { now: dueAt, expiresAt: dueAt + keptMs.waiting });
       onDue();
       const again = (await webhookDeliveries.get(at.org, at.webhook, did)) ?? found;
       const [shown] = await showAll(hook, [again]);
-      return shown ?? (await missing(hook.org, "delivery"));
+      return shown ?? (await missing({ org: hook.org, id: did }, "delivery"));
     },
   };
 }

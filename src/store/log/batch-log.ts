@@ -126,8 +126,10 @@ function verdictOf(
     if (before.fingerprint !== send.fingerprint) return { outcome: "conflict" };
     return { outcome: "replayed", id: before.id, createdAt: before.createdAt };
   }
-  const missing = missingOf(circumstances, send) ?? missingFileOf(circumstances, send);
-  return missing && { outcome: "refused", missing };
+  const missing = missingOf(circumstances, send);
+  if (missing !== undefined) return { outcome: "refused", missing };
+  const file = missingFileOf(circumstances, send);
+  return file === undefined ? undefined : { outcome: "refused", missing: "file", file };
 }
 
 function missingOf({ users, conversations, participants }: Circumstances, send: NewSend): Missing | undefined {
@@ -137,8 +139,8 @@ function missingOf({ users, conversations, participants }: Circumstances, send: 
   return participants.has(joinIds(org, cid, sender)) ? undefined : "participant";
 }
 
-function missingFileOf({ files }: Circumstances, { org, files: named = [] }: NewSend): Missing | undefined {
-  return named.every(({ id, isGiven }) => !isGiven || files.has(joinIds(org, id))) ? undefined : "file";
+function missingFileOf({ files }: Circumstances, { org, files: named = [] }: NewSend): string | undefined {
+  return named.find(({ id, isGiven }) => isGiven && !files.has(joinIds(org, id)))?.id;
 }
 
 async function findEarlier(rows: Looking, sends: NewSend[]): Promise<Map<string, Earlier>> {

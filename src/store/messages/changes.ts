@@ -92,7 +92,7 @@ async function planEdit(rows: Looking, { org, sender, id, body, x, at }: NewEdit
   const row = found.find(({ kind, payload }) => isMessage(kind) && payload !== "");
   const conversation = row && (await findConversation(rows, org, row.cid));
   if (row === undefined || conversation === undefined || !isOf(conversation, row)) return refused("message");
-  if (!(await isParticipant(rows, org, row.cid, sender))) return refused("participant");
+  if (!(await isParticipant(rows, org, row.cid, sender))) return { ...refused("participant"), conversation: row.cid };
   if (row.sender !== sender) return refused("owner");
   const edited = applyEdit(row.payload, { body, x: toObject(x), from: sender, t: toSeconds(at) });
   if (edited === "unreadable") return refused("message");
@@ -130,13 +130,13 @@ async function planRecall(rows: Looking, { org, sender, cid, ids: named }: NewRe
     [...placeColumns, "recalled_at"],
     ids.map((id) => ({ id, org })),
   );
-  const offsets = found.flatMap((row) =>
-    isMessage(row.kind) && row.cid === cid && row.recalled_at === null && isOf(conversation, row)
-      ? [Number(row.offset)]
-      : [],
-  );
-  if (offsets.length < ids.length) return refused("message");
-  return { participants: Number(conversation.participants), cid, ids, offsets };
+  const offsets = new Map<string, number>();
+  for (const row of found)
+    if (isMessage(row.kind) && row.cid === cid && row.recalled_at === null && isOf(conversation, row))
+      offsets.set(row.id, Number(row.offset));
+  const message = ids.find((id) => !offsets.has(id));
+  if (message !== undefined) return { ...refused("message"), message };
+  return { participants: Number(conversation.participants), cid, ids, offsets: [...offsets.values()] };
 }
 
 async function makeRecall(

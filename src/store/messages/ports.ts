@@ -97,7 +97,14 @@ export type NewRecall = NewChange & { cid: string; ids: string[] };
  */
 export type ChangeOutcome =
   | { outcome: "changed" | "unchanged"; cid: string }
-  | { outcome: "refused"; missing: "organization" | "conversation" | "message" | "participant" | "owner" | "content" };
+  | {
+      outcome: "refused";
+      missing: "organization" | "conversation" | "message" | "participant" | "owner" | "content";
+      /** The id of the missing message, if several were named. */
+      message?: string;
+      /** The conversation of the message, if it was not named. */
+      conversation?: string;
+    };
 
 /** The outcome that a change would have, and the current number of participants of its conversation. */
 export type ChangeCheck = { outcome: ChangeOutcome; participants: number };

@@ -13,7 +13,12 @@ export type UnreadMessage = { offset: number; id: string; sender: string };
  */
 export type ReadScope =
   | { outcome: "found"; upTo: number; unread: UnreadMessage[] }
-  | { outcome: "refused"; missing: "organization" | "conversation" | "participant" | "message" };
+  | {
+      outcome: "refused";
+      missing: "organization" | "conversation" | "participant" | "message";
+      /** The id of the missing message. */
+      message?: string;
+    };
 
 /** A read to be stored: who has read what, when (milliseconds since the Unix epoch), and by which API key. */
 export type NewRead = {

@@ -33,17 +33,25 @@ const findUnread = unreadAmongNewest({
 /** Creates the reads of read marks. They run beside the commits, which look only at the marks again. */
 export function createReadMarkReads({ reader }: { reader: Reader }): ReadMarkReads {
   // COALESCE keeps SQLite from reading the whole conversation, or PostgreSQL from planning to.
-  const findNamed = `SELECT "offset" FROM event
+  const findNamed = `SELECT "offset", id FROM event
     WHERE org = ? AND id IN (${reader.dialect.textsOf("?")}) AND COALESCE(cid, '') = ? AND ${isMessageOf("event")}
       AND OCTET_LENGTH(payload) > 0`;
   const findParticipants = `SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid IN (${reader.dialect.textsOf("?")})`;
 
-  /** The offset of the newest of the messages; `undefined` if one of them is not of the conversation, or taken back. */
-  async function newestOf(org: string, place: PlaceRow, ids: readonly string[]): Promise<number | undefined> {
+  /** The offset of the newest of the messages, or the id of one that is not of the conversation, or taken back. */
+  async function newestOf(org: string, place: PlaceRow, ids: readonly string[]): Promise<number | string> {
     const distinct = [...new Set(ids)];
-    const named = await reader.allOf<{ offset: number }>(org, findNamed, org, JSON.stringify(distinct), place.cid);
-    const offsets = named.map(({ offset }) => Number(offset)).filter((offset) => isOfConversation(offset, place));
-    return offsets.length < distinct.length ? undefined : Math.max(...offsets);
+    const named = await reader.allOf<{ offset: number; id: string }>(
+      org,
+      findNamed,
+      org,
+      JSON.stringify(distinct),
+      place.cid,
+    );
+    const found = named.map(({ id, offset }) => [id, Number(offset)] as const);
+    const offsets = new Map(found.filter(([, offset]) => isOfConversation(offset, place)));
+    const missing = distinct.find((id) => !offsets.has(id));
+    return missing ?? Math.max(...offsets.values());
   }
 
   return {
@@ -53,7 +61,7 @@ export function createReadMarkReads({ reader }: { reader: Reader }): ReadMarkRea
       if (place.cid === null) return { outcome: "refused", missing: "conversation" };
       if (place.read_to === null) return { outcome: "refused", missing: "participant" };
       const upTo = ids === undefined ? Number(place.head) : await newestOf(org, place, ids);
-      if (upTo === undefined) return { outcome: "refused", missing: "message" };
+      if (typeof upTo === "string") return { outcome: "refused", missing: "message", message: upTo };
       const after = Number(place.read_to);
       if (upTo <= after) return { outcome: "found", upTo, unread: [] };
       const newestFirst = await reader.allOf<UnreadRow>(org, findUnread, org, cid, after, upTo, uid);

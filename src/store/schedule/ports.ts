@@ -1,5 +1,5 @@
 import type { ErrorCode, FieldError } from "../../contract/errors/errors.ts";
-import type { NewSend } from "../ports.ts";
+import type { NewSend, SendNames, SendRefusal } from "../ports.ts";
 
 /** What became of a scheduled send. */
 export type ScheduledState = "waiting" | "sent" | "failed" | "cancelled";
@@ -30,8 +30,10 @@ export type ScheduledSend = {
 
 /** Why a scheduled send failed: the refusal of the log, or an error found before. */
 export type Failure =
-  | { outcome: "conflict" }
-  | { outcome: "refused"; missing: "organization" | "conversation" | "participant" | "user" | "file" }
+  | (({ outcome: "conflict" } | SendRefusal) & {
+      /** What the send named, as its request is not kept; absent if an earlier version stored it. */
+      of?: SendNames;
+    })
   | { outcome: "error"; code: ErrorCode; detail: string; fields: FieldError[] };
 
 /** A send to be scheduled. `now` is the time of the database's clock. */

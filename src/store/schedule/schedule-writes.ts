@@ -207,7 +207,10 @@ function endOf(entry: DueSend, outcome: SendOutcome | undefined, now: number): E
   if ("failure" in entry) return failed(entry.failure);
   if (outcome === undefined) throw new Error("a due send without an outcome");
   if (outcome.outcome === "failed") throw outcome.error;
-  if (outcome.outcome !== "stored" && outcome.outcome !== "replayed") return failed(outcome);
+  if (outcome.outcome !== "stored" && outcome.outcome !== "replayed") {
+    const { org, sender, cid, mid } = entry.send;
+    return failed({ ...outcome, of: { org, sender, cid, mid } });
+  }
   // A retry of a message has the id of the first one; a system message is known by the caller's id.
   const serverMid = entry.send.kind === "message" ? outcome.id : entry.serverMid;
   const settled = { id, state: "sent", isNew: outcome.outcome === "stored" } as const;

@@ -127,12 +127,18 @@ export function describeChanges(engine: string, open: OpenDatabase): void {
       const refused = (missing: Missing) => ({ outcome: "refused" as const, missing });
       expect(await edit(org, second.id, "x")).toEqual(refused("message"));
       expect(await edit(org, createId(), "x")).toEqual(refused("message"));
-      expect(await edit(org, first.id, "x", { sender: "u3" })).toEqual(refused("participant"));
+      expect(await edit(org, first.id, "x", { sender: "u3" })).toEqual({
+        ...refused("participant"),
+        conversation: "c1",
+      });
       expect(await edit(org, first.id, "x", { sender: "u2" })).toEqual(refused("owner"));
       expect(await edit(org, first.id, "")).toEqual(refused("content"));
       expect(await edit("nowhere", first.id, "x")).toEqual(refused("organization"));
-      expect(await recall(org, [first.id, second.id])).toEqual(refused("message"));
-      expect(await recall(org, [first.id], { cid: "c2", sender: "u1" })).toEqual(refused("message"));
+      expect(await recall(org, [first.id, second.id])).toEqual({ ...refused("message"), message: second.id });
+      expect(await recall(org, [first.id], { cid: "c2", sender: "u1" })).toEqual({
+        ...refused("message"),
+        message: first.id,
+      });
       expect(await recall(org, [first.id], { cid: "c3" })).toEqual(refused("conversation"));
       expect(await recall(org, [first.id], { sender: "u3" })).toEqual(refused("participant"));
       expect(await recall("nowhere", [first.id])).toEqual(refused("organization"));

@@ -182,7 +182,7 @@ export function describeFiles(engine: string, open: OpenDatabase): void {
       const released = await upload(org, "released", at - 2 * dayMs);
       for (const id of [theirs.id, released.id, "nothing"]) {
         const outcome = context.store.sends.append(messageOf(org, { files: [named(id)], createdAt: at }));
-        expect(await outcome).toEqual({ outcome: "refused", missing: "file" });
+        expect(await outcome).toEqual({ outcome: "refused", missing: "file", file: id });
       }
     });
 

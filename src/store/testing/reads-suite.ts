@@ -133,7 +133,11 @@ export function describeReadMarks(engine: string, open: OpenDatabase): void {
       await context.store.conversations.remove(org, "c1", 1);
       await context.store.conversations.put(org, "c1", { participants: ["u1", "u2"] }, 1);
       expect(await unreadOf(org)).toBe(0);
-      expect(await scopeOf(org, { ids: [before ?? ""] })).toEqual({ outcome: "refused", missing: "message" });
+      expect(await scopeOf(org, { ids: [before ?? ""] })).toEqual({
+        outcome: "refused",
+        missing: "message",
+        message: before ?? "",
+      });
     });
 
     test("are refused for what does not exist, and then nothing is stored", async () => {
@@ -146,7 +150,7 @@ export function describeReadMarks(engine: string, open: OpenDatabase): void {
       expect(await missing({ cid: "c9" })).toEqual({ outcome: "refused", missing: "conversation" });
       expect(await missing({ uid: "u9" })).toEqual({ outcome: "refused", missing: "participant" });
       for (const ids of [[createId()], [id, createId()], [theirs]])
-        expect(await missing({ ids })).toEqual({ outcome: "refused", missing: "message" });
+        expect(await missing({ ids })).toEqual({ outcome: "refused", missing: "message", message: ids.at(-1) ?? "" });
       expect(await unreadOf(org)).toBe(1);
     });
 

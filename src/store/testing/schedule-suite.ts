@@ -146,6 +146,8 @@ export function describeSchedule(engine: string, open: OpenDatabase): void {
       const earlier = messageOf(org, { mid: "m", fingerprint: "f" });
       await context.store.sends.append(earlier);
       const failure: Failure = { outcome: "error", code: "unauthorized", detail: "gone", fields: [] };
+      const stranger = { org, sender: "stranger", cid: "c1" };
+      const twice = { org, sender: "u1", cid: "c1", mid: "m" };
       const settled = await settle(org, [
         dueOf(one, org, { sender: "stranger" }),
         dueOf(two, org, { mid: "m", fingerprint: "other" }),
@@ -153,8 +155,8 @@ export function describeSchedule(engine: string, open: OpenDatabase): void {
         { id: four.id, revision: four.revision, tryId: "t", failure },
       ]);
       expect(settled).toEqual([
-        { id: "one", state: "failed", failure: { outcome: "refused", missing: "participant" } },
-        { id: "2", state: "failed", failure: { outcome: "conflict" } },
+        { id: "one", state: "failed", failure: { outcome: "refused", missing: "participant", of: stranger } },
+        { id: "2", state: "failed", failure: { outcome: "conflict", of: twice } },
         { id: "3", state: "sent", isNew: false },
         { id: "4", state: "failed", failure },
       ]);

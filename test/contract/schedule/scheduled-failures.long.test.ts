@@ -17,7 +17,7 @@ async function setUp() {
 }
 
 describe("a scheduled send that cannot be sent when it is due", () => {
-  const failure = (status: number, code: string) => ({
+  const failure = (status: number, code: string, named = "") => ({
     state: "failed",
     request: null,
     sent_at: null,
@@ -27,7 +27,7 @@ describe("a scheduled send that cannot be sent when it is due", () => {
       title: expect.any(String),
       status,
       code,
-      detail: expect.any(String),
+      detail: expect.stringContaining(named),
       request_id: expect.stringMatching(UUID_V7),
       ...(status === 422 && { errors: expect.any(Array) }),
     },
@@ -38,11 +38,16 @@ describe("a scheduled send that cannot be sent when it is due", () => {
     const gone = await org.conversation(["alice"]);
     await org.user("dave");
     const send_at = inMs(4_000);
-    const orders: Record<string, [request: object, status: number, code: string]> = {
-      left: [messageOf("bob", { cid, body: "x" }), 403, "sender_not_participant"],
-      deleted: [messageOf("alice", { cid: gone, body: "x" }), 404, "conversation_not_found"],
-      "used id": [messageOf("alice", { id: "m", cid, body: "x" }), 409, "message_id_conflict"],
-      "no user": [systemOf("dave", { uids: ["bob"] }), 404, "sender_not_found"],
+    const orders: Record<string, [request: object, status: number, code: string, named: string]> = {
+      left: [
+        messageOf("bob", { cid, body: "x" }),
+        403,
+        "sender_not_participant",
+        `\`bob\` is not a participant of the conversation \`${cid}\``,
+      ],
+      deleted: [messageOf("alice", { cid: gone, body: "x" }), 404, "conversation_not_found", `\`${gone}\``],
+      "used id": [messageOf("alice", { id: "m", cid, body: "x" }), 409, "message_id_conflict", "`m`"],
+      "no user": [systemOf("dave", { uids: ["bob"] }), 404, "sender_not_found", "`dave`"],
     };
     for (const [sid, [request]] of Object.entries(orders))
       expect((await put(sid, { send_at, request })).status).toBe(201);
@@ -51,8 +56,8 @@ describe("a scheduled send that cannot be sent when it is due", () => {
     await herald().admin("DELETE", org.path("conversations", gone));
     await org.sent("alice", { id: "m", cid, body: "y" });
     await herald().admin("DELETE", org.path("users", "dave"));
-    for (const [sid, [, status, code]] of Object.entries(orders))
-      expect(await ended(sid)).toMatchObject(failure(status, code));
+    for (const [sid, [, status, code, named]] of Object.entries(orders))
+      expect(await ended(sid)).toMatchObject(failure(status, code, named));
     expect((await ended("fine")).state).toBe("sent");
     expectProblem(
       await put("left", { send_at: past, request: messageOf("alice", { cid, body: "z" }) }),

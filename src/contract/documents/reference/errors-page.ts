@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
-import { type ErrorCode, errorCatalogue, HeraldError } from "../../errors/errors.ts";
-import { errorHeaders } from "../../errors/operation-errors.ts";
+import { type ErrorCode, errorCatalogue } from "../../errors/errors.ts";
+import { errorHeaders, exampleError } from "../../errors/operation-errors.ts";
 import { problemDocument, problemSchema } from "../../errors/problem.ts";
 import type { PayloadLimits } from "../../limits.ts";
 import { createOperations } from "../../operations/all.ts";
@@ -17,7 +17,7 @@ export function errorsPage(limits: PayloadLimits): Page {
   const codes = catalogueByStatus();
   const byStatus = Map.groupBy(codes, (code) => errorCatalogue[code].status);
   const schemas = createSchemaCollector();
-  const example = problemDocument(new HeraldError("conversation_not_found"), requestIdExample);
+  const example = problemDocument(exampleError("conversation_not_found"), requestIdExample);
   return {
     path: "/docs/errors",
     title: "Errors",
