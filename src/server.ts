@@ -287,6 +287,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     pages: createConsolePages({ hasDemo: config.HERALD_DEMO }),
     limits: { ...httpLimitsOf(config), idleSeconds: config.HERALD_LIMIT_IDLE_SECONDS / 1000 },
     follow,
+    redact,
     onError,
   });
 

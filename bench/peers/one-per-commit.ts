@@ -58,6 +58,7 @@ const bind = createBind({
   longAnswers: { bodyOf: (text) => text },
   clientAddress: () => "",
   limits: { requestBytes: Number.POSITIVE_INFINITY, jsonDepth: defaultPayloadLimits.jsonDepth, idleSeconds: 30 },
+  redact: (text) => text,
   onError,
 });
 const awaited: AwaitedSends = { follow: (_send, _wish, append) => append() };

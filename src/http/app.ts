@@ -89,6 +89,7 @@ type Dependencies = {
   backlog: AnswerBacklog;
   limits: PayloadLimits & { requestBytes: number; idleSeconds: number };
   follow: FollowCall;
+  redact(text: string): string;
   onError(error: unknown, requestId: string): void;
 };
 
@@ -106,11 +107,22 @@ const badPath = "the path is not valid percent-encoded UTF-8 (RFC 3986, section 
 
 /** Binds every operation of the contract, and the open pages. */
 export function createApp(dependencies: Dependencies): App {
-  const { authentication, rateLimit, use, clientAddress, audit, limits, follow, onError } = dependencies;
+  const { authentication, rateLimit, use, clientAddress, audit, limits, follow, redact, onError } = dependencies;
   const app: Router = new Hono();
   const operations = createOperations(limits);
   const longAnswers = createLongAnswers({ backlog: dependencies.backlog, onError: (error) => onError(error, "") });
-  const bind = createBind({ app, authentication, rateLimit, use, clientAddress, audit, longAnswers, limits, onError });
+  const bind = createBind({
+    app,
+    authentication,
+    rateLimit,
+    use,
+    clientAddress,
+    audit,
+    longAnswers,
+    limits,
+    redact,
+    onError,
+  });
   bindMessages(bind, operations, dependencies);
   bindMessageChanges(bind, operations, dependencies);
   bindBatches(bind, operations, dependencies);

@@ -51,6 +51,7 @@ function serve(isShared = false) {
     clientAddress: () => "192.0.2.1",
     longAnswers: { bodyOf: (text) => text },
     limits: { requestBytes: 1_048_576, jsonDepth: 10, idleSeconds: 30 },
+    redact: (text) => text,
     onError: (error) => {
       throw error;
     },

@@ -92,6 +92,8 @@ type Dependencies = {
   clientAddress: ClientAddress;
   /** `idleSeconds`: how long a connection may be idle. */
   limits: { requestBytes: number; jsonDepth: number; idleSeconds: number };
+  /** Takes credentials out of what errors say: a caller may have put a key where an id belongs. */
+  redact(text: string): string;
   onError(error: unknown, requestId: string): void;
 };
 
@@ -120,6 +122,7 @@ export function createBind({
   audit,
   longAnswers,
   limits,
+  redact,
   onError,
 }: Dependencies): Bind {
   const bills = createBills({ rateLimit, use });
@@ -287,7 +290,7 @@ export function createBind({
         if (error.status === 500) onError(thrown, requestId);
         trail.fail(error);
         bills.close(bill);
-        return tellExpiry(caller, problemResponse(error, requestId));
+        return tellExpiry(caller, problemResponse(error, requestId, redact));
       }
     });
   };

@@ -31,16 +31,19 @@ export const problemSchema = z
 /** The body of an error. */
 export type Problem = z.infer<typeof problemSchema>;
 
-/** The problem document of an error. */
-export function problemDocument(error: HeraldError, requestId: string): Problem {
+/** Takes credentials out of a text. */
+type Redact = (text: string) => string;
+
+/** The problem document of an error, in which nothing is left that `redact` takes for a credential. */
+export function problemDocument(error: HeraldError, requestId: string, redact: Redact = withoutCredentials): Problem {
   const { status, title } = errorCatalogue[error.code];
-  const errors = error.fields.map((field) => ({ ...field, pointer: withoutCredentials(field.pointer) }));
+  const errors = error.fields.map((field) => ({ ...field, pointer: redact(field.pointer) }));
   const fields = status === 422 ? { errors } : {};
   return {
     type: `/docs/errors#${error.code}`,
     title,
     status,
-    detail: withoutCredentials(error.message),
+    detail: redact(error.message),
     code: error.code,
     request_id: requestId,
     ...fields,
@@ -48,8 +51,8 @@ export function problemDocument(error: HeraldError, requestId: string): Problem 
 }
 
 /** The HTTP response for an error, with its headers and `X-Request-Id`. */
-export function problemResponse(error: HeraldError, requestId: string): Response {
-  return new Response(JSON.stringify(problemDocument(error, requestId)), {
+export function problemResponse(error: HeraldError, requestId: string, redact?: Redact): Response {
+  return new Response(JSON.stringify(problemDocument(error, requestId, redact)), {
     status: error.status,
     headers: {
       "Content-Type": "application/problem+json",

@@ -26,6 +26,7 @@ type Services = {
   use: OrganizationUse;
   clientAddress: ClientAddress;
   downloads: Downloads;
+  redact(text: string): string;
   onError(error: unknown, requestId: string): void;
 };
 
@@ -114,7 +115,7 @@ async function receive<Result>(
 
 /** Binds the addresses of files, which take a key, a user's token, or a signature of their own. */
 export function bindDownloads(app: Router, { downloadFile: { path, params } }: Operations, services: Services): void {
-  const { files, downloads, onError } = services;
+  const { files, downloads, redact, onError } = services;
   const route = { method: "GET", path };
   app.get(path.replace(/\{(\w+)\}/, ":$1"), async ({ req, env }) => {
     const { raw: request } = req;
@@ -156,7 +157,7 @@ export function bindDownloads(app: Router, { downloadFile: { path, params } }: O
     } catch (thrown) {
       const error = toHeraldError(thrown);
       if (error.status === 500) onError(thrown, requestId);
-      return problemResponse(error, requestId);
+      return problemResponse(error, requestId, redact);
     }
   });
 }
