@@ -278,7 +278,7 @@ export function createBind({
         const weight = Math.floor(rows / rowsPerUnit);
         const turn = weight > 0 ? takeTurn(weight) : undefined;
         if (turn !== undefined) await turn;
-        const response = toResponse(answer, requestId, (text) => {
+        const response = toResponse(answer, request, requestId, (text) => {
           bills.addAnswer(bill, text);
           const answering = { org: call.org ?? caller.rights.org ?? undefined, request, endSoon };
           return request.method === "HEAD" ? text : longAnswers.bodyOf(text, toBytes, answering);

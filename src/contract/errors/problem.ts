@@ -52,9 +52,11 @@ export function problemDocument(error: HeraldError, requestId: string, redact: R
 
 /** The HTTP response for an error, with its headers and `X-Request-Id`. */
 export function problemResponse(error: HeraldError, requestId: string, redact?: Redact): Response {
-  return new Response(JSON.stringify(problemDocument(error, requestId, redact)), {
+  const text = JSON.stringify(problemDocument(error, requestId, redact));
+  return new Response(text, {
     status: error.status,
     headers: {
+      "Content-Length": String(Buffer.byteLength(text)), // which HEAD has, too, but for which the router drops the body
       "Content-Type": "application/problem+json",
       "X-Request-Id": requestId,
       ...answerHeaders,

@@ -2,6 +2,7 @@ import { HeraldError } from "../../contract/errors/errors.ts";
 import { problemResponse } from "../../contract/errors/problem.ts";
 import { isKnown } from "../answers/byte-range.ts";
 import { contentSecurityPolicy, isolationHeaders } from "../answers/page-headers.ts";
+import { lengthForHead } from "../answers/response.ts";
 import type { Router } from "../bind.ts";
 import { requestIdOf } from "../requests/request-id.ts";
 
@@ -58,6 +59,7 @@ export function bindConsole(app: Router, { find }: Pages): void {
       headers: {
         ...common,
         "Content-Type": file.type,
+        ...lengthForHead(request, file.bytes[encoding]),
         ...(encoding !== "identity" && { "Content-Encoding": encoding }),
       },
     });

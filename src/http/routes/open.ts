@@ -6,7 +6,7 @@ import type { PayloadLimits } from "../../contract/limits.ts";
 import type { Operations } from "../../contract/operations/all.ts";
 import { isKnown } from "../answers/byte-range.ts";
 import { contentSecurityPolicy, isolationHeaders } from "../answers/page-headers.ts";
-import type { Answer } from "../answers/response.ts";
+import { type Answer, lengthForHead } from "../answers/response.ts";
 import type { Bind, Router } from "../bind.ts";
 import { requestIdOf } from "../requests/request-id.ts";
 import { createDocuments, type Document } from "./documents.ts";
@@ -53,7 +53,7 @@ export function bindOpen(
       const headers = { ...pageHeaders, ...validatorsOf(etag), "X-Request-Id": requestIdOf(req.raw) };
       return isKnown(req.raw.headers, etag)
         ? new Response(null, { status: 304, headers })
-        : new Response(text, { headers });
+        : new Response(text, { headers: { ...headers, ...lengthForHead(req.raw, text) } });
     });
   }
   app.get(
