@@ -22,6 +22,7 @@ import { createTrails } from "./audit-trail.ts";
 import type { Call, Door } from "./calls.ts";
 import { type Bill, createBills } from "./requests/bills.ts";
 import { organizationIn, readJsonBody } from "./requests/body.ts";
+import { requireNoEncoding } from "./requests/content-encoding.ts";
 import { isTooLongToDrop } from "./requests/long-bodies.ts";
 import { listsOf, readQuery } from "./requests/query.ts";
 import { requestIdOf } from "./requests/request-id.ts";
@@ -158,6 +159,7 @@ export function createBind({
     const follow = createTrails(operation, audit);
     const route = { method: method.toUpperCase(), path };
     const namesOrganization = path.includes("{org}");
+    const takesBody = body !== undefined || operation.lines !== undefined || operation.takesBytes === true;
     const toBytes = scope === undefined ? rememberBytes() : (text: string) => Buffer.from(text);
     app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
       const request = context.req.raw;
@@ -203,6 +205,7 @@ export function createBind({
           const turn = body === undefined ? takeTurn(1) : undefined;
           if (turn !== undefined) await turn;
         }
+        if (takesBody) requireNoEncoding(request.headers);
         const input = {
           caller,
           params: noParams ?? validate(params, context.req.param()),

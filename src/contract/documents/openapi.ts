@@ -22,6 +22,10 @@ const headers: Record<string, { description: string; schema: JsonSchema }> = {
     description: "The id of this request in the server's log. Quote it when you report a problem.",
     schema: { type: "string" },
   },
+  "Accept-Encoding": {
+    description: "The content codings that a body may have: `identity`. Present if its `Content-Encoding` was refused.",
+    schema: { type: "string" },
+  },
   "Retry-After": { description: "Seconds to wait before trying again.", schema: { type: "integer", minimum: 0 } },
   [keyExpiresHeader]: {
     description:

@@ -125,8 +125,8 @@ export const errorCatalogue = {
   },
   unsupported_media_type: {
     status: 415,
-    title: "The body must be JSON",
-    advice: "Send `Content-Type: application/json`.",
+    title: "The media type or encoding of the body is not supported",
+    advice: "Send `Content-Type: application/json`, without `Content-Encoding`.",
   },
   invalid_request: {
     status: 422,

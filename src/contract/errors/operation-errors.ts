@@ -8,6 +8,7 @@ import { type Problem, problemDocument } from "./problem.ts";
 
 /** The headers of an error, by its status, in addition to `X-Request-Id`. */
 export const errorHeaders: Record<number, string[]> = {
+  415: ["Accept-Encoding"],
   429: ["Retry-After", "RateLimit", "RateLimit-Policy"],
   503: ["Retry-After"],
 };
@@ -44,7 +45,7 @@ export function errorCodesOf(operation: Operation): ErrorCode[] {
   imply(scope !== undefined && limitsItself !== true, "organization_forbidden");
   imply(takesBody || hasMembers(operation.params) || hasMembers(operation.query), "invalid_request");
   imply(takesBody, "malformed_json", "payload_too_large");
-  imply(takesBody || operation.lines !== undefined, "unsupported_media_type");
+  imply(takesBody || operation.lines !== undefined || operation.takesBytes === true, "unsupported_media_type");
   const inCatalogue = Object.keys(errorCatalogue);
   return [...codes].sort(
     (left, right) =>
