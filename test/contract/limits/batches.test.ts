@@ -78,6 +78,33 @@ describe("a batch waits instead of failing", () => {
   });
 });
 
+describe("a line that is replayed", () => {
+  const replays = 150;
+
+  // The bursts of these limits are 5 messages, and one request.
+  /** Sends a message, and then as often again, one after the other or at once; returns the statuses of those. */
+  async function replay(limits: Limits, isAtOnce: boolean): Promise<number[]> {
+    const { org } = await limited({});
+    const [cid, { key }] = [await org.conversation(["alice"]), await createKey(herald())];
+    const body = { organizationId: org.id, senderId: "alice", message: { id: "m", cid, body: "x" } };
+    await herald().admin("PUT", org.path(), { limits });
+    const send = () => herald().admin<unknown>("POST", "/admin/message", body, { "Admin-Api-Key": key });
+    expect((await send()).status).toBe(201);
+    if (isAtOnce) return (await Promise.all(Array.from({ length: replays }, send))).map(({ status }) => status);
+    const statuses: number[] = [];
+    while (statuses.length < replays) statuses.push((await send()).status);
+    return statuses;
+  }
+
+  test("does not count as a message", async () => {
+    expect(new Set(await replay({ messages_per_second: 50 }, false))).toEqual(new Set([201]));
+  });
+
+  test("counts as a request", async () => {
+    expect(await replay({ requests_per_second: 5 }, true)).toContain(429);
+  });
+});
+
 describe("batches at once", () => {
   const openAll = async (count: number, key: string, line: object): Promise<OpenBatch[]> => {
     const batches = await Promise.all(Array.from({ length: count }, () => openBatch(herald(), { key })));
