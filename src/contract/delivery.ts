@@ -155,15 +155,17 @@ export const sendQuery = z.strictObject({
 /** The response to a send with `dry_run=true`. */
 export const dryRunResponse = z
   .strictObject({
-    dry_run: z.strictObject({
-      recipients: count.meta({ description: "The number of users that it would be addressed to." }),
-      online: count.meta({ description: "The number of these users who are connected now, on all nodes." }),
-      unknown_users: z.array(z.string()).meta({
-        description: "The `uids` that are not users of the organization. Empty if the send names no `uids`.",
-      }),
-    }),
+    dry_run: z
+      .strictObject({
+        recipients: count.meta({ description: "The number of users that it would be addressed to." }),
+        online: count.meta({ description: "The number of these users who are connected now, on all nodes." }),
+        unknown_users: z.array(z.string()).meta({
+          description: "The `uids` that are not users of the organization. Empty if the send names no `uids`.",
+        }),
+      })
+      .meta({ title: "DryRun" }),
   })
-  .meta({ id: "DryRunResponse" });
+  .meta({ id: "DryRunAnswer" });
 
 /** Whom a send would reach. */
 export type DryRunResponse = z.infer<typeof dryRunResponse>;

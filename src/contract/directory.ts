@@ -137,7 +137,7 @@ export const createTokenResponse = z
     token: z.string().meta({ description: "A JWT, for `connect` or `Authorization: Bearer`. Never put it in a URL." }),
     expires_at: z.iso.datetime({ precision: 3 }).meta({ description: "ISO 8601 UTC with milliseconds." }),
   })
-  .meta({ id: "CreateTokenResponse" });
+  .meta({ id: "CreateTokenAnswer" });
 
 /** A page of a list. `cursor` requests the next page; it is `null` on the last page. */
 export function pageOf<Item extends z.ZodType>(item: Item) {

@@ -23,7 +23,7 @@ export const fileShown = z
       .meta({ description: "The SHA-256 of its bytes in hexadecimal; `null` until they are uploaded." }),
     created_at: z.iso.datetime({ precision: 3 }).meta({ description: "ISO 8601 UTC with milliseconds." }),
   })
-  .meta({ id: "File" });
+  .meta({ id: "StoredFile" });
 
 /** A file, as a caller sees it. */
 export type FileShown = z.infer<typeof fileShown>;

@@ -1,7 +1,38 @@
 import type { Names } from "./models-document.ts";
 
-/** The names of nested models, the same in all languages. */
+/** The names of models, the same in all languages. */
 export const names: Names = {
+  StoredFile: "File",
+  DryRunAnswer: "DryRunResponse",
+  SendMessageAnswer: "SendMessageResponse",
+  SendSystemMessageAnswer: "SendSystemMessageResponse",
+  ChangeAnswer: "ChangeResponse",
+  SuccessAnswer: "SuccessResponse",
+  CreateTokenAnswer: "CreateTokenResponse",
+  MessageUnreachedPayload: "MessageUnreached",
+  SystemMessageUnreachedPayload: "SystemMessageUnreached",
+  WebhookTestPayload: "WebhookTest",
+  // What two answers have in common; the SDKs know which one they read.
+  SendMessageOutcome: null,
+  SendSystemMessageOutcome: null,
+  PutWebhookOutcome: null,
+  // The lines of a union, which is one model.
+  BatchMessageAnswer: null,
+  BatchSystemMessageAnswer: null,
+  BatchDryRunAnswer: null,
+  BatchProblem: null,
+  BatchEnd: null,
+  ImportUserLine: null,
+  ImportConversationLine: null,
+  ImportParticipantLine: null,
+  ImportMessageLine: null,
+  ImportProgress: null,
+  ImportProblem: null,
+  ImportEnd: null,
+  ExportUserLine: null,
+  ExportConversationLine: null,
+  ExportParticipantLine: null,
+  ExportMessageLine: null,
   BatchLine: "Send",
   "PutScheduledRequest.request": "Send",
   "Send.message": "NewMessage",

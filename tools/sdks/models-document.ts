@@ -8,6 +8,8 @@ export type Schema = {
   required?: string[];
   items?: Schema;
   anyOf?: Schema[];
+  oneOf?: Schema[];
+  not?: { enum?: unknown[] };
   allOf?: Schema[];
   enum?: unknown[];
   const?: unknown;
@@ -22,8 +24,8 @@ export type Schema = {
 /** The models of a document, by name. */
 export type Models = Record<string, Schema>;
 
-/** The names of nested schemas; others are called like their parent and their member. */
-export type Names = Readonly<Record<string, string>>;
+/** The names of schemas. Others are called as in the document or, if nested, like their parent and their member; `null` has no model. */
+export type Names = Readonly<Record<string, string | null>>;
 
 const prefix = "#/components/schemas/";
 const isNull = (schema: Schema) => schema.type === "null";
@@ -78,6 +80,7 @@ export function toModels(schemas: Models, names: Names): Models {
   function visit(schema: Schema, path: string): Schema {
     const { description } = schema;
     const said = description === undefined ? {} : { description };
+    if (resolve(schema).oneOf !== undefined) return { type: "object", additionalProperties: true, ...said };
     if (schema.$ref !== undefined) return refer(nameOf(schema.$ref.slice(prefix.length)));
     const variants = schema.properties === undefined ? schema.anyOf : undefined;
     const others = variants?.filter((variant) => !isNull(variant)) ?? [];
@@ -95,9 +98,9 @@ export function toModels(schemas: Models, names: Names): Models {
     if (schema.enum !== undefined || typeof schema.const === "string") return add(nameOf(path), enumeration(schema));
     const { additionalProperties, format } = schema;
     return {
-      type: schema.type === "number" && typeof schema.const === "number" ? "integer" : (schema.type ?? "object"),
+      type: schema.type ?? "object",
       ...(format !== undefined && { format }),
-      ...(schema.const === true && { "x-only-true": true }),
+      ...(schema.not?.enum?.[0] === false && { "x-only-true": true }),
       ...(additionalProperties === true && { additionalProperties }),
       ...(typeof additionalProperties === "object" && { additionalProperties: visit(additionalProperties, path) }),
       ...said,
@@ -115,6 +118,6 @@ export function toModels(schemas: Models, names: Names): Models {
     return add(name, { type: "object", properties: Object.fromEntries(members), required, ...text });
   }
 
-  for (const [name, schema] of Object.entries(schemas)) visit(schema, name);
+  for (const [name, schema] of Object.entries(schemas)) if (names[name] !== null) visit(schema, name);
   return models;
 }

@@ -15,24 +15,32 @@ const zodPrefix = "#/$defs/";
 const documentPrefix = "#/components/schemas/";
 const isoWithMilliseconds = "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$";
 
-/** Creates a collector for one document. Throws if two different schemas have the same id. */
-export function createSchemaCollector(): SchemaCollector {
+/** Puts a schema into a document under a name. Returns a reference to it. */
+export type Keep = (id: string, schema: JsonSchema) => JsonSchema;
+/** Changes a schema for a document, and may keep parts of it under names of their own. */
+type Adapt = (schema: JsonSchema, keep: Keep) => JsonSchema;
+
+/**
+ * Creates a collector for one document, which may adapt each schema. Throws if two different schemas have the same id.
+ */
+export function createSchemaCollector(adapt: Adapt = (schema) => schema): SchemaCollector {
   const schemas: Record<string, JsonSchema> = {};
 
-  function keep(id: string, schema: JsonSchema): void {
+  function keep(id: string, schema: JsonSchema): JsonSchema {
     const kept = schemas[id];
     if (kept !== undefined && kept !== schema && JSON.stringify(kept) !== JSON.stringify(schema)) {
       throw new Error(`the schema id ${id} stands for two different schemas`);
     }
     schemas[id] = schema;
+    return { $ref: documentPrefix + id };
   }
 
   return {
     schemas,
     add(schema, io) {
       const { json, definitions } = convert(schema, io);
-      for (const [id, definition] of definitions) keep(id, definition);
-      return json;
+      for (const [id, definition] of definitions) keep(id, adapt(definition, keep));
+      return adapt(json, keep);
     },
   };
 }

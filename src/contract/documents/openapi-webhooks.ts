@@ -24,6 +24,12 @@ const posts = [
   },
 ] as const;
 
+/**
+ * Not the tag of the operations on webhooks: generators make one file for each tag of `paths`, and then one for each of
+ * `webhooks`, which would replace it.
+ */
+export const webhookTag = { name: "WebhookPosts", description: "What Herald posts to your server." };
+
 const headers = {
   "webhook-id": "The id of the delivery, the same for each try: remember it, and pass over one that you have had.",
   "webhook-timestamp": "When this try was made, in Unix seconds. Refuse one that is older than five minutes.",
@@ -38,8 +44,8 @@ export function describeWebhooks(schemas: SchemaCollector) {
       example.type,
       {
         post: {
-          operationId: `post.${example.type}`,
-          tags: ["Webhooks"],
+          operationId: operationIdOf(example.type),
+          tags: [webhookTag.name],
           summary,
           description,
           security: [],
@@ -63,4 +69,9 @@ export function describeWebhooks(schemas: SchemaCollector) {
       },
     ]),
   );
+}
+
+/** `postMessageUnreached` for `message.unreached`: an identifier in every language. */
+function operationIdOf(type: string): string {
+  return ["post", ...type.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join("");
 }

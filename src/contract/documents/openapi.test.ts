@@ -26,6 +26,15 @@ const described = z.looseObject({
   responses: z.record(z.string(), response),
 });
 
+const tagged = z.array(z.looseObject({ operationId: z.string(), tags: z.array(z.string()) }));
+
+/** Every object in a value, at any depth, except in examples. */
+function objectsIn(value: unknown): object[] {
+  if (typeof value !== "object" || value === null) return [];
+  const inner = Object.entries(value).filter(([key]) => key !== "example" && key !== "examples");
+  return [value, ...inner.flatMap(([, member]) => objectsIn(member))];
+}
+
 function describedOperation({ path, method }: Operation) {
   return described.parse(document.paths[path]?.[method]);
 }
@@ -81,21 +90,64 @@ describe("the OpenAPI document", () => {
   );
 
   test("refuses unknown members and counts text as the server does", () => {
-    const request = z
-      .looseObject({ additionalProperties: z.boolean() })
-      .parse(document.components.schemas.SendMessageRequest);
-    expect(request.additionalProperties).toBe(false);
-    expect(request).toHaveProperty("properties.message.additionalProperties", false);
-    expect(request).toHaveProperty("properties.message.properties.body.maxLength", defaultPayloadLimits.bodyCharacters);
-    expect(request).toHaveProperty("properties.message.properties.cid.maxLength", 128);
+    const { SendMessageRequest: request, NewMessage: message } = document.components.schemas;
+    expect(request).toHaveProperty("additionalProperties", false);
+    expect(message).toHaveProperty("additionalProperties", false);
+    expect(message).toHaveProperty("properties.body.maxLength", defaultPayloadLimits.bodyCharacters);
+    expect(message).toHaveProperty("properties.cid.maxLength", 128);
   });
 
   test("shows the limits of the server that serves it, and none that is lifted", () => {
     const schemaWith = (limits: Partial<PayloadLimits>) =>
-      openApiDocument({ ...defaultPayloadLimits, ...limits }).components.schemas.SendMessageRequest;
-    const path = "properties.message.properties.attachments.maxItems";
+      openApiDocument({ ...defaultPayloadLimits, ...limits }).components.schemas.NewMessage;
+    const path = "properties.attachments.maxItems";
     expect(schemaWith({ attachments: 3 })).toHaveProperty(path, 3);
     expect(JSON.stringify(schemaWith({ attachments: Number.POSITIVE_INFINITY }))).not.toContain("maxItems");
+  });
+
+  test.each(operations.map((operation) => [operation.operationId, operation] as const))(
+    "%s has a schema for its first status that every answer fits, as generators assume",
+    (_, operation) => {
+      const [first] = Object.values(operation.answers).filter(({ schema }) => schema !== undefined);
+      const common = first?.commonSchema ?? first?.schema;
+      for (const { schema, example } of Object.values(operation.answers))
+        if (schema !== undefined) expect(() => common?.parse(example)).not.toThrow();
+    },
+  );
+
+  test("names what generators make files and types of, each once, and as no type that they make themselves", () => {
+    const tags = (described: object) => tagged.parse(described).flatMap((operation) => operation.tags);
+    const inPaths = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    const inWebhooks = Object.values(document.webhooks).flatMap((methods) => Object.values(methods));
+    expect(tags(inPaths).filter((tag) => tags(inWebhooks).includes(tag))).toEqual([]);
+    const ids = tagged.parse([...inPaths, ...inWebhooks]).map(({ operationId }) => operationId);
+    expect(ids.filter((id) => !/^[a-z][A-Za-z]+$/.test(id))).toEqual([]);
+    expect(new Set(ids.map((id) => id.toLowerCase())).size).toBe(ids.length);
+    // Of an operation, oapi-codegen makes `SendMessageResponse` and `SendMessageParams`.
+    const taken = /^File$|(Response|Params)$/;
+    expect(Object.keys(document.components.schemas).filter((name) => taken.test(name))).toEqual([]);
+  });
+
+  test("restricts values only in words that generators understand, or ignore", () => {
+    const found = objectsIn(document.components.schemas).filter(
+      (schema) =>
+        ("const" in schema && typeof schema.const !== "object") ||
+        ("properties" in schema && ("anyOf" in schema || "oneOf" in schema)),
+    );
+    expect(found).toEqual([]);
+  });
+
+  test("refers to each schema from an operation, because oapi-codegen leaves out what only webhooks use", () => {
+    const used = new Set<string>();
+    const visit = (value: unknown): void => {
+      for (const [, name = ""] of JSON.stringify(value).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)) {
+        if (used.has(name)) continue;
+        used.add(name);
+        visit(document.components.schemas[name]);
+      }
+    };
+    visit(document.paths);
+    expect([...used].sort()).toEqual(Object.keys(document.components.schemas).sort());
   });
 
   test("is JSON: nothing in it is lost when it is written", () => {

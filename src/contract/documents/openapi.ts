@@ -8,8 +8,9 @@ import { createOperations } from "../operations/all.ts";
 import { noQuery, type Operation, type OperationAnswer, operationTags } from "../operations/operation.ts";
 import { linesType } from "../transfer/lines.ts";
 import { about, conventions, nestingRule } from "./about.ts";
+import { forGenerators } from "./generator-schemas.ts";
 import { createSchemaCollector, type JsonSchema, type SchemaCollector } from "./json-schema.ts";
-import { describeWebhooks } from "./openapi-webhooks.ts";
+import { describeWebhooks, webhookTag } from "./openapi-webhooks.ts";
 
 /** The components that operations share, collected while describing them. */
 type Components = { schemas: SchemaCollector; examples: Record<string, { summary: string; value: Problem }> };
@@ -38,7 +39,7 @@ const headers: Record<string, { description: string; schema: JsonSchema }> = {
 
 /** The OpenAPI 3.1 document of the HTTP operations, with the limits that the server checks. */
 export function openApiDocument(limits: PayloadLimits = defaultPayloadLimits) {
-  const components: Components = { schemas: createSchemaCollector(), examples: {} };
+  const components: Components = { schemas: createSchemaCollector(forGenerators), examples: {} };
   const paths: Record<string, Record<string, unknown>> = {};
   for (const operation of Object.values<Operation>(createOperations(limits))) {
     paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation, components) };
@@ -57,7 +58,7 @@ export function openApiDocument(limits: PayloadLimits = defaultPayloadLimits) {
       license: { name: about.license, identifier: about.license },
     },
     servers: [{ url: "/", description: "This server." }],
-    tags: Object.entries(operationTags).map(([name, description]) => ({ name, description })),
+    tags: [...Object.entries(operationTags).map(([name, description]) => ({ name, description })), webhookTag],
     externalDocs: { url: "/docs", description: "The human-readable reference." },
     paths,
     webhooks: describeWebhooks(components.schemas),
@@ -145,7 +146,7 @@ function describeAnswers({ answers, scope }: Operation, schemas: SchemaCollector
         ...(answer.schema !== undefined && {
           content: {
             [answer.contentType ?? "application/json"]: {
-              schema: schemas.add(answer.schema, "output"),
+              schema: schemas.add(answer.commonSchema ?? answer.schema, "output"),
               example: answer.example,
             },
           },

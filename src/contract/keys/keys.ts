@@ -11,7 +11,7 @@ const defaultOverlapSeconds = 24 * 3600;
 const maxOverlapSeconds = 7 * 24 * 3600;
 
 const names = Object.keys(scopes) as [Scope, ...Scope[]]; // the keys of a literal are its literals
-const scope = z.enum(names);
+const scope = z.enum(names).meta({ id: "Scope" });
 const time = z.iso.datetime({ precision: 3 });
 
 function distinct(items: readonly string[]): boolean {

@@ -33,20 +33,20 @@ export const batchAnswer = z
   .union([
     z
       .strictObject({ line, status: z.literal(201), ...sendMessageResponse.shape, replayed })
-      .meta({ description: "A message that is stored." }),
+      .meta({ id: "BatchMessageAnswer", description: "A message that is stored." }),
     z
       .strictObject({ line, status: z.literal(201), ...sendSystemMessageResponse.shape, replayed })
-      .meta({ description: "A system message that is stored." }),
+      .meta({ id: "BatchSystemMessageAnswer", description: "A system message that is stored." }),
     z
       .strictObject({ line, status: z.literal(200), ...dryRunResponse.shape, replayed })
-      .meta({ description: "With `dry_run=true`: a valid line, and whom it would reach." }),
+      .meta({ id: "BatchDryRunAnswer", description: "With `dry_run=true`: a valid line, and whom it would reach." }),
     z
       .strictObject({
         line,
         status: z.int().meta({ description: "The HTTP status of the problem." }),
         problem: problemSchema,
       })
-      .meta({ description: "A line that was refused. The others are sent." }),
+      .meta({ id: "BatchProblem", description: "A line that was refused. The others are sent." }),
     z
       .strictObject({
         done: z.literal(false),
@@ -55,7 +55,10 @@ export const batchAnswer = z
         }),
         problem: problemSchema,
       })
-      .meta({ description: "The last line, only if the batch ended early. Send all lines again, with the same ids." }),
+      .meta({
+        id: "BatchEnd",
+        description: "The last line, only if the batch ended early. Send all lines again, with the same ids.",
+      }),
   ])
   .meta({ id: "BatchAnswer", description: "One line for each line of the request, in order." });
 

@@ -45,7 +45,7 @@ export const recallMessagesRequest = z
 export type RecallMessagesRequest = z.output<typeof recallMessagesRequest>;
 
 /** The response to a change of messages. */
-export const changeResponse = z.strictObject({ success: z.literal(true) }).meta({ id: "ChangeResponse" });
+export const changeResponse = z.strictObject({ success: z.literal(true) }).meta({ id: "ChangeAnswer" });
 
 /** The response to a change of messages. */
 export type ChangeResponse = z.infer<typeof changeResponse>;

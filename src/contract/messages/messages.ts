@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isObject } from "../../lib/json/json-values.ts";
+import { dryRunResponse } from "../delivery.ts";
 import { maxContentTypeCharacters, maxNameCharacters } from "../files.ts";
 import { identifier, text, userIds } from "../identifiers.ts";
 import type { PayloadLimits } from "../limits.ts";
@@ -19,15 +20,17 @@ export function customParameters(maxBytes: number) {
     });
 }
 
-const attachmentUpload = z.strictObject({
-  name: text(1, maxNameCharacters).meta({ description: "The file's name; recipients see it as `file_name`." }),
-  size: z.int().nonnegative().optional().meta({ description: "The file's size in bytes." }),
-  content_type: text(0, maxContentTypeCharacters).optional().meta({ description: "The file's media type." }),
-  file_id: identifier.optional().meta({
-    description:
-      "The id of a file of the organization. Without it, the server assigns an id, under which the bytes can be uploaded afterwards.",
-  }),
-});
+const attachmentUpload = z
+  .strictObject({
+    name: text(1, maxNameCharacters).meta({ description: "The file's name; recipients see it as `file_name`." }),
+    size: z.int().nonnegative().optional().meta({ description: "The file's size in bytes." }),
+    content_type: text(0, maxContentTypeCharacters).optional().meta({ description: "The file's media type." }),
+    file_id: identifier.optional().meta({
+      description:
+        "The id of a file of the organization. Without it, the server assigns an id, under which the bytes can be uploaded afterwards.",
+    }),
+  })
+  .meta({ title: "NewAttachment" });
 
 /** The members of every request that acts as a user. */
 export const envelope = {
@@ -45,7 +48,10 @@ function hasMembers(names: string[]) {
   return { required: names, properties: Object.fromEntries(names.map((name) => [name, {}])) };
 }
 
-/** The members that are the content of a message, and how the documents describe their object. */
+/**
+ * The members that are the content of a message, and how the documents describe their object: with `if`, which generators of
+ * clients ignore. `anyOf` and `oneOf` make them drop the members: openapi-generator 7, openapi-python-client 0.29.
+ */
 export function contentOfMessage(limits: PayloadLimits) {
   return {
     shape: {
@@ -58,7 +64,8 @@ export function contentOfMessage(limits: PayloadLimits) {
     },
     meta: {
       description: "Needs a non-empty `body` or an attachment.",
-      anyOf: [needsMember("body", { minLength: 1 }), needsMember("attachments", { minItems: 1 })],
+      if: needsMember("body", { minLength: 1 }),
+      else: needsMember("attachments", { minItems: 1 }),
     },
   };
 }
@@ -83,7 +90,7 @@ export function createSendMessageRequest(limits: PayloadLimits) {
       attachments,
     })
     .refine(hasContent.check, hasContent.message)
-    .meta(meta);
+    .meta({ ...meta, title: "NewMessage" });
   return z.strictObject({ ...envelope, message }).meta({ id: "SendMessageRequest" });
 }
 
@@ -118,11 +125,13 @@ export function createSendSystemMessageRequest(limits: PayloadLimits) {
         addIssue({ code: "custom", message: `excludes \`${first}\`: ${oneAddress}`, path: [name] });
     })
     .meta({
+      title: "NewSystemMessage",
       description: "Needs exactly one of `uids`, `cid` and `everyone`.",
-      // Says what `oneOf` says, which makes client generators drop the members: oapi-codegen 2.8, openapi-python-client 0.29.
-      not: {
-        anyOf: [...pairsOfAddresses.map(hasMembers), { not: { anyOf: addresses.map((name) => hasMembers([name])) } }],
+      if: {
+        anyOf: addresses.map((name) => hasMembers([name])),
+        not: { anyOf: pairsOfAddresses.map(hasMembers) },
       },
+      else: { not: {} },
     });
   return z.strictObject({ ...envelope, messageSystem }).meta({ id: "SendSystemMessageRequest" });
 }
@@ -132,33 +141,43 @@ export type SendSystemMessageRequest = z.output<ReturnType<typeof createSendSyst
 
 const timestamp = z.int().meta({ description: "Unix epoch seconds." });
 
-/** The response to `POST /admin/message` (seed, 4.1). The key really is spelled `ask`. */
-export const sendMessageResponse = z
+const ask = z
   .strictObject({
-    ask: z.strictObject({
-      mid: z.string().meta({ description: "The `message.id` of the request or, without one, the `server_mid`." }),
-      server_mid: z
-        .string()
-        .meta({ description: "The id that the server assigned to the message. Recipients see it as `_id`." }),
-      t: timestamp,
-    }),
+    mid: z.string().meta({ description: "The `message.id` of the request or, without one, the `server_mid`." }),
+    server_mid: z
+      .string()
+      .meta({ description: "The id that the server assigned to the message. Recipients see it as `_id`." }),
+    t: timestamp,
   })
-  .meta({ id: "SendMessageResponse" });
+  .meta({ title: "Ask" });
+
+/** The response to `POST /admin/message` (seed, 4.1). The key really is spelled `ask`. */
+export const sendMessageResponse = z.strictObject({ ask }).meta({ id: "SendMessageAnswer" });
 
 /** The response to `POST /admin/message`. */
 export type SendMessageResponse = z.infer<typeof sendMessageResponse>;
 
-/** The response to `POST /admin/message/system` (seed, 4.2). */
-export const sendSystemMessageResponse = z
+const ack = z
   .strictObject({
-    ack: z.strictObject({
-      mid: z.string().meta({
-        description: "The `messageSystem.id` of the request or, without one, an id that the server assigned.",
-      }),
-      t: timestamp,
+    mid: z.string().meta({
+      description: "The `messageSystem.id` of the request or, without one, an id that the server assigned.",
     }),
+    t: timestamp,
   })
-  .meta({ id: "SendSystemMessageResponse" });
+  .meta({ title: "Ack" });
+
+/** The response to `POST /admin/message/system` (seed, 4.2). */
+export const sendSystemMessageResponse = z.strictObject({ ack }).meta({ id: "SendSystemMessageAnswer" });
 
 /** The response to `POST /admin/message/system`. */
 export type SendSystemMessageResponse = z.infer<typeof sendSystemMessageResponse>;
+
+/** What either response to `POST /admin/message` fits, stored or a dry run. */
+export const sendMessageOutcome = z
+  .strictObject({ ask: ask.optional(), ...dryRunResponse.partial().shape })
+  .meta({ id: "SendMessageOutcome", description: "`dry_run` of a dry run, `ask` otherwise." });
+
+/** What either response to `POST /admin/message/system` fits, stored or a dry run. */
+export const sendSystemMessageOutcome = z
+  .strictObject({ ack: ack.optional(), ...dryRunResponse.partial().shape })
+  .meta({ id: "SendSystemMessageOutcome", description: "`dry_run` of a dry run, `ack` otherwise." });

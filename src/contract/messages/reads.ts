@@ -32,7 +32,7 @@ export const markReadRequest = z
 export type MarkReadRequest = z.output<typeof markReadRequest>;
 
 /** The response to a change that returns nothing else. */
-export const successResponse = z.strictObject({ success: z.literal(true) }).meta({ id: "SuccessResponse" });
+export const successResponse = z.strictObject({ success: z.literal(true) }).meta({ id: "SuccessAnswer" });
 
 /** The event `message_read`, which tells the author of messages that a participant has read them. */
 export const messageReadEvent = z

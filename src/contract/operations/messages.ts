@@ -4,7 +4,9 @@ import type { PayloadLimits } from "../limits.ts";
 import {
   createSendMessageRequest,
   createSendSystemMessageRequest,
+  sendMessageOutcome,
   sendMessageResponse,
+  sendSystemMessageOutcome,
   sendSystemMessageResponse,
 } from "../messages/messages.ts";
 import { waitedHeaders, waitRequestHeaders } from "../waits.ts";
@@ -57,7 +59,7 @@ export function createMessageOperations(limits: PayloadLimits) {
         message: { id: exampleMid, cid: messageExample.cid, body: messageExample.body, x: messageExample.x },
       },
       answers: {
-        200: dryRun,
+        200: { ...dryRun, commonSchema: sendMessageOutcome },
         201: {
           description: "Stored.",
           schema: sendMessageResponse,
@@ -102,7 +104,7 @@ export function createMessageOperations(limits: PayloadLimits) {
         messageSystem: { id: systemMessageExample._id, uids: [exampleIds.user, "carol"], x: systemMessageExample.x },
       },
       answers: {
-        200: dryRun,
+        200: { ...dryRun, commonSchema: sendSystemMessageOutcome },
         201: {
           description: "Stored.",
           schema: sendSystemMessageResponse,

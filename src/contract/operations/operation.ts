@@ -24,6 +24,11 @@ export const operationTags = {
 export type OperationAnswer = {
   description: string;
   schema?: z.ZodType;
+  /**
+   * What the OpenAPI document has in place of `schema`, if the answers with other statuses 2xx differ: all of them fit it.
+   * openapi-generator 7 reads them all with the schema of the lowest status.
+   */
+  commonSchema?: z.ZodType;
   example?: unknown;
   headers?: Record<string, string>;
   contentType?: string;

@@ -7,6 +7,7 @@ import {
 } from "../documents/webhook-examples.ts";
 import { identifier } from "../identifiers.ts";
 import {
+  putWebhookOutcome,
   putWebhookRequest,
   webhook,
   webhookDelivery,
@@ -55,7 +56,12 @@ export const webhookOperations = {
     body: putWebhookRequest,
     bodyExample: { url: webhookExample.url, events: webhookExample.events, wait_seconds: 10, until: "delivered" },
     answers: {
-      200: { description: "Changed, with the secret that it has.", schema: webhook, example: webhookExample },
+      200: {
+        description: "Changed, with the secret that it has.",
+        schema: webhook,
+        commonSchema: putWebhookOutcome,
+        example: webhookExample,
+      },
       201: {
         description: "Created, with its secret, which is shown only this once.",
         schema: webhookWithSecret,

@@ -41,15 +41,17 @@ export function createImportLines(limits: PayloadLimits) {
     .refine(hasContent.check, hasContent.message)
     .meta(meta);
   return {
-    user: z.strictObject({ user: importedUser }),
-    conversation: z.strictObject({ conversation }),
-    participant: z.strictObject({
-      participant: z.strictObject({
-        cid: identifier.meta({ description: "The conversation, which must exist." }),
-        uid: identifier.meta({ description: "The user, who is created if necessary." }),
-      }),
-    }),
-    message: z.strictObject({ message }),
+    user: z.strictObject({ user: importedUser }).meta({ id: "ImportUserLine" }),
+    conversation: z.strictObject({ conversation }).meta({ id: "ImportConversationLine" }),
+    participant: z
+      .strictObject({
+        participant: z.strictObject({
+          cid: identifier.meta({ description: "The conversation, which must exist." }),
+          uid: identifier.meta({ description: "The user, who is created if necessary." }),
+        }),
+      })
+      .meta({ id: "ImportParticipantLine" }),
+    message: z.strictObject({ message }).meta({ id: "ImportMessageLine" }),
   };
 }
 
@@ -68,25 +70,32 @@ const name = z.string().nullable();
 /** The schema of a line of an export, which an import takes. */
 export const exportLine = z
   .union([
-    z.strictObject({ user: z.strictObject({ id: z.string(), name, blocked: z.literal(true).optional() }) }),
-    z.strictObject({ conversation: z.strictObject({ id: z.string(), name, participants: z.array(z.string()) }) }),
     z
-      .strictObject({ participant: z.strictObject({ cid: z.string(), uid: z.string() }) })
-      .meta({ description: "A participant beyond those in the line of the conversation." }),
-    z.strictObject({
-      message: z.strictObject({
-        id: z.string().meta({ description: "The `_id` or, of an imported message, the id of the import." }),
-        cid: z.string(),
-        senderId: z.string(),
-        body: z.string(),
-        x: z.record(z.string(), z.unknown()),
-        attachments: z
-          .array(z.strictObject({ name: z.string(), file_id: z.string() }))
-          .optional()
-          .meta({ description: "Absent if there are none." }),
-        created_at: z.iso.datetime({ precision: 3 }),
-      }),
+      .strictObject({ user: z.strictObject({ id: z.string(), name, blocked: z.literal(true).optional() }) })
+      .meta({ id: "ExportUserLine" }),
+    z
+      .strictObject({ conversation: z.strictObject({ id: z.string(), name, participants: z.array(z.string()) }) })
+      .meta({ id: "ExportConversationLine" }),
+    z.strictObject({ participant: z.strictObject({ cid: z.string(), uid: z.string() }) }).meta({
+      id: "ExportParticipantLine",
+      description: "A participant beyond those in the line of the conversation.",
     }),
+    z
+      .strictObject({
+        message: z.strictObject({
+          id: z.string().meta({ description: "The `_id` or, of an imported message, the id of the import." }),
+          cid: z.string(),
+          senderId: z.string(),
+          body: z.string(),
+          x: z.record(z.string(), z.unknown()),
+          attachments: z
+            .array(z.strictObject({ name: z.string(), file_id: z.string() }))
+            .optional()
+            .meta({ description: "Absent if there are none." }),
+          created_at: z.iso.datetime({ precision: 3 }),
+        }),
+      })
+      .meta({ id: "ExportMessageLine" }),
   ])
   .meta({ id: "ExportLine", description: "One line: a user, a conversation, a participant or a message." });
 
@@ -103,10 +112,10 @@ export const importReport = z
         lines: count("All lines up to this one are stored, or were reported."),
         failed: count("How many of them were not imported."),
       })
-      .meta({ description: "After each thousand lines." }),
+      .meta({ id: "ImportProgress", description: "After each thousand lines." }),
     z
       .strictObject({ line: z.int().min(1).meta({ description: "The number of the line." }), problem: problemSchema })
-      .meta({ description: "A line that was not imported. The others are." }),
+      .meta({ id: "ImportProblem", description: "A line that was not imported. The others are." }),
     z
       .strictObject({
         done: z.boolean().meta({ description: "`false` if the import ended early. Then send all lines again." }),
@@ -114,7 +123,7 @@ export const importReport = z
         failed: count("How many of them were not imported."),
         problem: problemSchema.optional().meta({ description: "Why the import ended early." }),
       })
-      .meta({ description: "The last line." }),
+      .meta({ id: "ImportEnd", description: "The last line." }),
   ])
   .meta({ id: "ImportReport" });
 

@@ -53,7 +53,7 @@ export const messageUnreached = z
     timestamp,
     data: z.strictObject({ message: messageSchema, ...common }),
   })
-  .meta({ id: "MessageUnreached" });
+  .meta({ id: "MessageUnreachedPayload" });
 
 /** The body of a webhook about a system message. */
 export const systemMessageUnreached = z
@@ -62,7 +62,7 @@ export const systemMessageUnreached = z
     timestamp,
     data: z.strictObject({ system_message: systemMessageSchema, ...common }),
   })
-  .meta({ id: "SystemMessageUnreached" });
+  .meta({ id: "SystemMessageUnreachedPayload" });
 
 /** The body of a test. */
 export const webhookTest = z
@@ -75,6 +75,19 @@ export const webhookTest = z
     }),
   })
   .meta({
-    id: "WebhookTest",
+    id: "WebhookTestPayload",
     description: "Says nothing: it shows that the receiver can be reached and verifies the signature.",
   });
+
+const payloads = [messageUnreached, systemMessageUnreached, webhookTest] as const;
+const nameOf = (payload: (typeof payloads)[number]) => `#/components/schemas/${payload.meta()?.id}`;
+
+/** What is posted to a webhook. */
+export const webhookPayload = z.discriminatedUnion("type", payloads).meta({
+  id: "WebhookPayload",
+  description: "What is posted to a webhook.",
+  discriminator: {
+    propertyName: "type",
+    mapping: Object.fromEntries(payloads.map((payload) => [payload.shape.type.value, nameOf(payload)])),
+  },
+});

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { pageOf, pageQuery } from "../directory.ts";
-import { unreachedEvents, unreachedUntils } from "./payloads.ts";
+import { unreachedEvents, unreachedUntils, webhookPayload } from "./payloads.ts";
 
 const time = z.iso.datetime({ precision: 3 });
 const deliveryStates = ["waiting", "delivered", "failed", "cancelled"] as const;
@@ -70,6 +70,11 @@ export const webhookWithSecret = webhook
 /** A webhook with a new secret. */
 export type WebhookWithSecret = z.infer<typeof webhookWithSecret>;
 
+/** What either response to the `PUT` of a webhook fits. */
+export const putWebhookOutcome = webhookWithSecret
+  .partial({ secret: true })
+  .meta({ id: "PutWebhookOutcome", description: "A webhook, with its secret if it is new." });
+
 /** A page of webhooks. */
 export const webhookPage = pageOf(webhook).meta({ id: "WebhookPage" });
 
@@ -94,7 +99,7 @@ export const webhookDelivery = z
       })
       .nullable()
       .meta({ description: "The last try, or `null`." }),
-    request: z.record(z.string(), z.unknown()).nullable().meta({
+    request: webhookPayload.nullable().meta({
       description: "What is posted. `null` if what it tells about was taken back or removed.",
     }),
   })
