@@ -26,6 +26,23 @@ function serve(answer: (request: Request) => Response | Promise<Response>, addre
   return { at, bodies, port: server.port ?? 0, [Symbol.dispose]: () => void server.stop(true) };
 }
 
+/** Answers every post with these bytes, and then waits, or closes. */
+function serveBytes(answer: string, then?: "and close") {
+  const server = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      data(socket) {
+        socket.write(answer);
+        socket.flush();
+        if (then !== undefined) socket.end();
+      },
+    },
+  });
+  const url = new URL(`http://127.0.0.1:${server.port}/`);
+  return { url, [Symbol.dispose]: () => server.stop(true) };
+}
+
 describe("a post", () => {
   test("arrives with its bytes and headers, and brings back the status and the beginning of the answer", async () => {
     using server = serve((request) => {
@@ -42,15 +59,58 @@ describe("a post", () => {
     expect(server.bodies.length).toBe(1);
   });
 
-  test("is given up at the time-out, whether no answer begins or it never ends", async () => {
-    using server = serve(({ url }) =>
-      url.endsWith("/silent")
-        ? new Promise(() => undefined)
-        : new Response(new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(3)) })),
-    );
-    const hurried = { ...post, timeoutMs: 60 };
-    await expect(postText(server.at("/silent"), hurried)).rejects.toThrow("no answer within 0.06 s");
-    await expect(postText(server.at("/endless"), hurried)).rejects.toThrow("no answer within 0.06 s");
+  test("is given up at the time-out if no answer begins", async () => {
+    using server = serve(() => new Promise(() => undefined));
+    await expect(postText(server.at("/"), { ...post, timeoutMs: 60 })).rejects.toThrow("no answer within 0.06 s");
+  });
+
+  const gigabyte = `HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n${"a".repeat(100_000)}`;
+  test.each([
+    ["a body that never begins", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", 200, ""],
+    ["a body that never ends", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nyes", 200, "yes"],
+    ["chunks that never end", "HTTP/1.1 202 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nyes\r\n", 202, "yes"],
+    ["neither a length nor an end", "HTTP/1.1 410 Gone\r\n\r\nno", 410, "no"],
+    ["a gigabyte", gigabyte, 200, "aaaaaaaaaa"],
+    ["headers alone", "HTTP/1.1 204 No Content\r\n\r\n", 204, ""],
+    [
+      "a hint before it",
+      "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes",
+      200,
+      "yes",
+    ],
+    [
+      "a redirect whose body never ends",
+      "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 5\r\n\r\nto",
+      302,
+      "to",
+    ],
+  ])("has the status of an answer with %s", async (_, answer, status, text) => {
+    using server = serveBytes(answer);
+    expect(await postText(server.url, post)).toEqual({ status, text });
+  });
+
+  test.each([
+    ["breaks off", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nyes", "yes"],
+    ["breaks off in a chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nyes", "yes"],
+    ["has chunks that are none", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n", ""],
+    ["is no gzip", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nyes", "yes"],
+  ])("has the status of an answer whose body %s", async (_, answer, text) => {
+    using server = serveBytes(answer, "and close");
+    const { status, text: read } = await postText(server.url, post);
+    expect([status, text.startsWith(read)]).toEqual([200, true]);
+  });
+
+  test.each([
+    ["seconds", "Retry-After: 120", 120_000],
+    ["a date", "Date: Fri, 20 Nov 2026 13:06:00 GMT\r\nRetry-After: Fri, 20 Nov 2026 13:08:00 GMT", 120_000],
+    ["a date that has passed", "Date: Fri, 20 Nov 2026 13:06:00 GMT\r\nRetry-After: Fri, 20 Nov 2026 13:00:00 GMT", 0],
+    ["nonsense", "Retry-After: soon", undefined],
+    ["a negative number", "Retry-After: -5", undefined],
+    ["a huge number", `Retry-After: ${"9".repeat(400)}`, undefined],
+    ["nothing", "X: y", undefined],
+  ])("brings back when to try again, from %s", async (_, header, expected) => {
+    using server = serveBytes(`HTTP/1.1 503 Later\r\n${header}\r\nContent-Length: 0\r\n\r\n`);
+    expect((await postText(server.url, post)).retryAfterMs).toBe(expected);
   });
 
   test("names why nobody could be reached", async () => {

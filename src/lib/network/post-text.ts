@@ -1,6 +1,7 @@
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
+import { retryAfterMs } from "../time/retry-after.ts";
 import { namesPrivateHost } from "./addresses.ts";
 import { lookupPublic } from "./public-lookup.ts";
 
@@ -18,12 +19,19 @@ export type Post = {
   lookup?: LookupFunction | undefined;
 };
 
-/** The answer to a post, whatever its status: the beginning of its body, as far as it is text. */
-export type PostAnswer = { status: number; text: string };
+/**
+ * The answer to a post, whatever its status: the beginning of its body, as far as it comes soon and is text, and how long it asks
+ * to wait before the next try, if it does.
+ */
+export type PostAnswer = { status: number; text: string; retryAfterMs?: number };
+
+/** The status is the answer; only so long does a body that is slow, or never ends, keep it waiting. */
+const bodyWithinMs = 250;
 
 /**
  * Posts a text. Follows no redirects, and unless `allowsPrivate`, uses `https` only and connects only to public addresses,
- * which it checks for each post. Rejects if no answer comes, with a message for the owner of the receiver.
+ * which it checks for each post. Resolves once the headers of the answer are there, and the beginning of its body or a moment has
+ * passed. Rejects if no answer comes, with a message for the owner of the receiver.
  */
 export async function postText(url: URL, post: Post): Promise<PostAnswer> {
   const { allowsPrivate, timeoutMs, maxAnswerBytes } = post;
@@ -32,7 +40,9 @@ export async function postText(url: URL, post: Post): Promise<PostAnswer> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const answer = await send(url, post, signal);
-    return { status: answer.statusCode ?? 0, text: await readText(answer, maxAnswerBytes) };
+    const asked = retryAfterMs(answer.headers, Date.now());
+    const text = await readText(answer, maxAnswerBytes);
+    return { status: answer.statusCode ?? 0, text, ...(asked !== undefined && { retryAfterMs: asked }) };
   } catch (error) {
     if (signal.aborted) throw new Error(`no answer within ${timeoutMs / 1000} s`, { cause: error });
     throw error;
@@ -52,18 +62,26 @@ function send(url: URL, { body, headers, allowsPrivate, ...post }: Post, signal:
   });
 }
 
-/** The first bytes of a body, as text; what does not decode becomes U+FFFD. A body that breaks off is what came of it. */
+/**
+ * The first bytes of a body, as text; what does not decode becomes U+FFFD. Of a body that breaks off or does not end in time, what
+ * came of it.
+ */
 async function readText(answer: IncomingMessage, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
+  const { promise: isRead, resolve } = Promise.withResolvers<void>();
   let size = 0;
-  try {
-    for await (const chunk of answer) {
+  const timer = setTimeout(resolve, bodyWithinMs);
+  answer
+    .on("data", (chunk: Buffer) => {
       chunks.push(chunk);
       size += chunk.length;
-      if (size >= maxBytes) break;
-    }
-  } finally {
-    answer.destroy();
-  }
+      if (size >= maxBytes) resolve();
+    })
+    .once("close", resolve)
+    .once("end", resolve)
+    .on("error", () => resolve()); // stays, as destroying it may fail once more
+  await isRead;
+  clearTimeout(timer);
+  answer.destroy();
   return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxBytes));
 }

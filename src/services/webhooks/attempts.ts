@@ -3,11 +3,14 @@ import type { Clock } from "../../lib/time/clock.ts";
 import type { StoredWebhook, WebhookTry } from "../../store/webhooks/ports.ts";
 import { signedHeaders } from "./signing.ts";
 
+/** What became of one post, and how long the receiver asks to wait before the next one, if it does. */
+export type Attempted = WebhookTry & { retryAfterMs?: number };
+
 /** One post to a webhook, signed at `now`, the time of the database's clock. Never rejects: the error is in the result. */
 export type Attempt = (
   hook: Pick<StoredWebhook, "url" | "secrets">,
   post: { id: string; body: string; now: number },
-) => Promise<WebhookTry>;
+) => Promise<Attempted>;
 
 const timeoutMs = 15_000;
 const maxAnswerBytes = 1_024;
@@ -24,7 +27,9 @@ export function createAttempt({ allowsPrivate, elapsed }: { allowsPrivate: boole
     try {
       const headers = signedHeaders(secrets, { id, body, now });
       const answer = await postText(new URL(url), { body, headers, allowsPrivate, timeoutMs, maxAnswerBytes });
-      return tried({ status: answer.status, error: faultOf(answer), answer: storable(answer.text) });
+      const { status, retryAfterMs } = answer;
+      const result = tried({ status, error: faultOf(answer), answer: storable(answer.text) });
+      return retryAfterMs === undefined ? result : { ...result, retryAfterMs };
     } catch (error) {
       return tried({
         status: null,

@@ -77,11 +77,11 @@ export function createPosting(dependencies: Dependencies): Posting {
   async function run({ delivery, hook, body, claimedAt, now }: Job): Promise<{ isGood: boolean; durationMs: number }> {
     const waitedMs = Math.round(elapsed.now() - claimedAt);
     if (waitedMs > beginWithinMs) return { isGood: false, durationMs: 0 }; // another node may have it soon
-    const tried = await attempt(hook, { id: delivery.id, body, now: now + waitedMs });
+    const { retryAfterMs, ...tried } = await attempt(hook, { id: delivery.id, body, now: now + waitedMs });
     const isGood = tried.error === null;
     figures[isGood ? "delivered" : "failed"]++;
     if (wantsNoMore(tried)) await switchOff(hook, now + waitedMs);
-    const result = resultOf(delivery, tried, random);
+    const result = resultOf(delivery, tried, (tries, at) => nextTryAt(tries, at, { random, retryAfterMs }));
     if (result.state === "failed") figures.givenUp++;
     await results.add(result);
     return { isGood, durationMs: tried.durationMs };
@@ -169,11 +169,16 @@ export function createPosting(dependencies: Dependencies): Posting {
   };
 }
 
-function resultOf(delivery: WebhookDelivery, tried: WebhookTry, random: () => number): TriedDelivery {
+/** `nextTryAt` says when to try again after so many tries, the last of which ended at that time; `undefined` after the last one. */
+function resultOf(
+  delivery: WebhookDelivery,
+  tried: WebhookTry,
+  nextTryAt: (tries: number, now: number) => number | undefined,
+): TriedDelivery {
   const { org, webhook, id } = delivery;
   const tries = delivery.tries + 1;
   const now = tried.at + tried.durationMs;
-  const again = tried.error === null || wantsNoMore(tried) ? undefined : nextTryAt(tries, now, random);
+  const again = tried.error === null || wantsNoMore(tried) ? undefined : nextTryAt(tries, now);
   const state = tried.error === null ? "delivered" : again === undefined ? "failed" : "waiting";
   const expiresAt = state === "waiting" ? delivery.expiresAt : now + keptMs[state];
   return { org, webhook, id, state, tries, nextTryAt: again ?? null, lastTry: tried, expiresAt };

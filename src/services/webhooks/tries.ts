@@ -6,13 +6,19 @@ const hour = 60 * minute;
 const pausesMs = [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour];
 const jitter = 0.1;
 
+/** What decides on the next try besides the schedule. `retryAfterMs` is what the receiver asks for. */
+type Circumstances = { random(): number; retryAfterMs?: number | undefined };
+
 /**
- * When to try again after `tries` tries that failed, the last of which ended at `now`; `undefined` after the last one. Up to
- * a tenth later than planned, so that what failed together is not tried together.
+ * When to try again after `tries` tries that failed, the last of which ended at `now`; `undefined` after the last one. A receiver
+ * that asks for more time gets as much as the next step of the schedule, and never less than this one. Up to a tenth later than
+ * planned, so that what failed together is not tried together.
  */
-export function nextTryAt(tries: number, now: number, random: () => number): number | undefined {
-  const pause = pausesMs[tries - 1];
-  return pause === undefined ? undefined : now + Math.round(pause * (1 + jitter * random()));
+export function nextTryAt(tries: number, now: number, { random, retryAfterMs = 0 }: Circumstances): number | undefined {
+  const step = pausesMs[tries - 1];
+  if (step === undefined) return undefined;
+  const pause = Math.max(step, Math.min(retryAfterMs, pausesMs[tries] ?? step));
+  return now + Math.round(pause * (1 + jitter * random()));
 }
 
 const day = 24 * hour;

@@ -87,6 +87,39 @@ describe("a post that fails", () => {
   });
 });
 
+/** An answer whose body begins and never ends. */
+const endless = (status: number) =>
+  new Response(new ReadableStream({ start: (controller) => controller.enqueue("and so") }), { status });
+
+describe("an answer whose body never ends", () => {
+  test("counts as delivered with 200", async () => {
+    using context = await setUp(() => endless(200));
+    await context.send("hello");
+    const [done] = await context.hooks.deliveriesWhen("push", ([one]) => one !== undefined && one.tries > 0);
+    expect(done).toMatchObject({ state: "delivered", tries: 1, last_try: { status: 200, error: null } });
+  });
+
+  test("switches the webhook off with 410", async () => {
+    using context = await setUp(() => endless(410));
+    await context.send("hello");
+    const [failed] = await context.hooks.deliveriesWhen("push", ([one]) => one !== undefined && one.tries > 0);
+    expect(failed).toMatchObject({ state: "failed", last_try: { status: 410 } });
+    expect((await context.hooks.call<Hook>("GET", ["push"])).body.state).toBe("disabled");
+  });
+});
+
+test.each([
+  ["120", 120],
+  [new Date(Date.now() + 3_600_000).toUTCString(), 300],
+])("a receiver that answers Retry-After: %s is tried again then, or at the next step", async (after, seconds) => {
+  using context = await setUp(() => new Response("later", { status: 503, headers: { "Retry-After": after } }));
+  await context.send("hello");
+  const [waiting] = await context.hooks.deliveriesWhen("push", ([one]) => one?.tries === 1);
+  const { next_try_at, last_try } = waiting ?? {};
+  const waitedMs = Date.parse(next_try_at ?? "") - Date.parse(last_try?.at ?? "") - (last_try?.duration_ms ?? 0);
+  expect(waitedMs / 1_000).toBeWithin(seconds, seconds * 1.1 + 1);
+});
+
 test("a receiver that never answers delays no other, not even of the same organization", async () => {
   using context = await setUp(() => new Promise(() => undefined));
   const { org, receiver, hooks, cid } = context;

@@ -29,7 +29,13 @@ export type HookDelivery = {
   state: string;
   tries: number;
   next_try_at: string | null;
-  last_try: { status: number | null; error: string | null; answer: string | null } | null;
+  last_try: {
+    at: string;
+    duration_ms: number;
+    status: number | null;
+    error: string | null;
+    answer: string | null;
+  } | null;
   request: Webhook | null;
 };
 
