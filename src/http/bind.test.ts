@@ -37,7 +37,12 @@ function serve(isShared = false) {
     authentication: {
       async authenticate(key): Promise<Caller> {
         const org = key === "any" ? null : (key ?? null);
-        return { keyId: `key of ${org}`, rights: { ...unrestricted, org }, secretExpiresAt: undefined };
+        return {
+          keyId: `key of ${org}`,
+          rights: { ...unrestricted, org },
+          secretExpiresAt: undefined,
+          digest: undefined,
+        };
       },
     },
     rateLimit: { admit: () => undefined, charge: () => undefined },

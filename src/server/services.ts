@@ -107,11 +107,12 @@ export function createServices(dependencies: Dependencies) {
     systemMessages: createSystemMessages({ ...store, use, clock, awaited }),
     changes: createChanges({ ...store, use, clock }),
     reads: createReads({ ...store, use, looks: paceWhile(use.isShared, paced(marking)), clock }),
-    ...createScheduling({ ...store, use, limits: httpLimitsOf(config), elapsed: steadyClock }),
+    ...createScheduling({ ...store, use, limits: httpLimitsOf(config), clock, elapsed: steadyClock }),
     ...createWebhookService({
       ...store,
       allowsPrivate: config.HERALD_WEBHOOK_ALLOW_PRIVATE,
       isShared: use.isShared,
+      clock,
       elapsed: steadyClock,
     }),
     acquaintances: createAcquaintances(store),

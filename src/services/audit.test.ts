@@ -7,7 +7,7 @@ import { entryAt } from "../store/testing/audit-suite.ts";
 import { type Audit, type AuditedCall, createAudit } from "./audit.ts";
 import { type Caller, unrestricted } from "./keys/permissions.ts";
 
-const admin: Caller = { keyId: "k1", rights: unrestricted, secretExpiresAt: undefined };
+const admin: Caller = { keyId: "k1", rights: unrestricted, secretExpiresAt: undefined, digest: undefined };
 
 /** A refused call with this key; `null` for none. */
 function refusal(caller: Caller | null = admin): AuditedCall {

@@ -1,4 +1,3 @@
-import type { Scope } from "../contract/keys/scopes.ts";
 import type { EventKind, LogEvent } from "../contract/log/log-event.ts";
 import type { LogPage, LogPlace } from "../contract/log/log-place.ts";
 import type { NamedFile } from "./files/ports.ts";
@@ -152,9 +151,16 @@ export type OrganizationReads = {
 export type OrganizationWrites = {
   /**
    * Omitted limits keep their value, even that of a deleted organization with this id. Rejects with `unavailable` while
-   * much of that organization is still to be removed.
+   * much of that organization is still to be removed. A key `by` that is bound to an organization creates none, as it ended
+   * with its own: rejects with `unauthorized` then.
    */
-  put(org: string, name: string | null | undefined, now: number, limits?: Partial<OwnLimits>): Promise<Put>;
+  put(
+    org: string,
+    name: string | null | undefined,
+    now: number,
+    limits?: Partial<OwnLimits>,
+    by?: KeyProof,
+  ): Promise<Put>;
   /** Hides the organization at once and leaves its contents to be removed later. False if there was none. */
   remove(org: string, now: number): Promise<boolean>;
 };
@@ -185,6 +191,7 @@ export type UserWrites = {
     name: string | null | undefined,
     now: number,
     isBlocked?: boolean,
+    by?: KeyProof,
   ): Promise<Put | undefined>;
   /** Creates those of the users who do not exist, in one commit. Skips users of organizations that do not exist. */
   ensure(users: readonly { org: string; uid: string }[], now: number): Promise<void>;
@@ -221,7 +228,7 @@ export type ConversationWrites = {
    * Replaces a large set in several commits, each with its event. Of concurrent sets, the last one stays. If it
    * rejects, part of the set may be in place: put it again.
    */
-  put(org: string, cid: string, change: ConversationPut, now: number): Promise<Put | undefined>;
+  put(org: string, cid: string, change: ConversationPut, now: number, by?: KeyProof): Promise<Put | undefined>;
   /** Removes a large set of participants in several commits, and then the conversation. */
   remove(org: string, cid: string, now: number): Promise<boolean>;
 };
@@ -251,7 +258,14 @@ export type AcquaintanceReads = {
 /** Writes participants. */
 export type ParticipantWrites = {
   /** Creates the user if necessary. `put` holds the user; `isNew` says whether the user was added by this call. */
-  add(org: string, cid: string, uid: string, maxParticipants: number, now: number): Promise<ConversationChange>;
+  add(
+    org: string,
+    cid: string,
+    uid: string,
+    maxParticipants: number,
+    now: number,
+    by?: KeyProof,
+  ): Promise<ConversationChange>;
   remove(org: string, cid: string, uid: string, now: number): Promise<ConversationChange>;
 };
 
@@ -325,66 +339,15 @@ export type BusSecrets = {
   begin(secret: string, createdAt: number): Promise<void>;
 };
 
-/** A secret of an API key: its digest, and when it expires (`null`: with the key). */
-export type StoredSecret = { digest: string; expiresAt: number | null };
-
-/** The rights of an API key. `null` means no restriction. Times in milliseconds since the Unix epoch. */
-export type KeyRights = {
-  scopes: Scope[];
-  org: string | null;
-  /** The only users it may send as. */
-  senders: string[] | null;
-  /** The only networks it may be used from, in CIDR notation. */
-  networks: string[] | null;
-  expiresAt: number | null;
-};
-
-/** A stored API key, newest secret first. */
-export type StoredKey = KeyRights & {
-  id: string;
-  name: string;
-  secrets: StoredSecret[];
-  createdAt: number;
-  /** When it was last used, accurate to a minute or two. */
-  lastUsedAt: number | null;
-};
-
-/** A key to be stored with its first secret. `pepper` identifies the pepper of its digest. */
-export type NewKey = KeyRights & { id: string; name: string; digest: string; pepper: string; createdAt: number };
-
-/** API keys. A revoked key is as if it had never existed, but its row stays, as events refer to it. */
-export type ApiKeys = KeyReads & KeyWrites;
-
-/** Reads API keys. */
-export type KeyReads = {
-  get(id: string): Promise<StoredKey | undefined>;
-  /** Keys by id; if `org` is given, only those of that organization. */
-  list(page: EntityPage & { org: string | undefined }): Promise<StoredKey[]>;
-  /** The key changed last, or `undefined` if there are none. Versions follow the order of commits. */
-  latest(): Promise<KeyChange | undefined>;
-  /** In one snapshot: keys changed after version `since`, and those of `ids` that exist; both include revoked keys. */
-  changes(since: number, ids: string[]): Promise<KeyChange[]>;
-  /** The number of keys whose digests use another pepper. */
-  countOfOtherPepper(pepper: string): Promise<number>;
-};
-
 /**
- * A key as of `version`; `key` is `undefined` if it was revoked. `mark` identifies the change, even if a database that
- * lost its last commits reused the version.
+ * The key that a call came with, as the transaction of a change that creates or widens a right checks it again: a node may
+ * not know yet that the key was revoked. `undefined` stands for a caller that is not in the table, such as the bootstrap key.
  */
-export type KeyChange = { id: string; version: number; mark: string; key: StoredKey | undefined };
-
-/** A new secret, and when earlier ones expire at the latest. At most `keep` secrets stay; the oldest go first. */
-export type Rotation = { digest: string; pepper: string; othersEndAt: number; keep: number; now: number };
-
-/** Writes API keys. */
-export type KeyWrites = {
-  /** False if there is no such organization. */
-  create(key: NewKey): Promise<boolean>;
-  /** Returns the key with its new secret, or `undefined` if there is none. */
-  rotate(id: string, rotation: Rotation): Promise<StoredKey | undefined>;
-  /** False if there was none. */
-  revoke(id: string, now: number): Promise<boolean>;
-  /** Records that these keys were used. */
-  markUsed(ids: string[], now: number): Promise<void>;
+export type KeyProof = {
+  id: string;
+  org: string | null;
+  /** The digest of the secret in use. */
+  digest: string;
+  /** Milliseconds since the Unix epoch. */
+  now: number;
 };

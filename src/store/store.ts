@@ -11,7 +11,7 @@ import { createParticipantReads, createParticipantWrites, createStanding } from 
 import { createUserReads, createUserWrites } from "./directory/users.ts";
 import { createFileReads, createFileWrites } from "./files/files.ts";
 import { createFileUpkeep } from "./files/upkeep.ts";
-import { createKeyReads, createKeyWrites } from "./keys.ts";
+import { createKeyReads, createKeyWrites } from "./keys/keys.ts";
 import { createBatchLog } from "./log/batch-log.ts";
 import { createLogReader } from "./log/log-reader.ts";
 import { createLogWriter } from "./log/log-writer.ts";
@@ -53,8 +53,8 @@ export function createWrites({ driver, announce }: { driver: Driver; announce(ev
     changes: createMessageChanges({ driver, writer }),
     erasures: createErasureWrites({ driver, writer }),
     readMarks: createReadMarkWrites({ writer }),
-    schedule: createScheduleWrites({ writer }),
-    webhooks: createWebhookWrites({ writer }),
+    schedule: createScheduleWrites({ driver, writer }),
+    webhooks: createWebhookWrites({ driver, writer }),
     webhookDeliveries: createWebhookDeliveryWrites({ driver }),
     files: { ...createFileWrites({ writer }), ...createFileUpkeep({ driver, reader: driver, writer }) },
   };

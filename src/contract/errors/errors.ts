@@ -231,6 +231,13 @@ export function rateLimited(options: {
   });
 }
 
+/** The error for an API key that is missing, unknown, expired or revoked: the same for all of them. */
+export function invalidKey(): HeraldError {
+  return new HeraldError("unauthorized", "send a valid API key in the header `Admin-Api-Key`", {
+    headers: { "WWW-Authenticate": "Admin-Api-Key" },
+  });
+}
+
 /** The value of `Retry-After` for a wait in milliseconds: whole seconds, at least one (RFC 9110, section 10.2.3). */
 export function retryAfterOf(waitMs: number): number {
   return Math.max(1, Math.ceil(amountOf(waitMs) / 1000));

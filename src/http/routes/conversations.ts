@@ -8,8 +8,8 @@ type Services = { conversations: ConversationDirectory; history: HistoryReader }
 
 /** Binds conversations, their participants and their history. */
 export function bindConversations(bind: Bind, operations: Operations, { conversations, history }: Services): void {
-  bind(operations.putConversation, async ({ params, body }) =>
-    putAnswer(await conversations.put(params.org, params.cid, body)),
+  bind(operations.putConversation, async ({ caller, params, body }) =>
+    putAnswer(await conversations.put(caller, params.org, params.cid, body)),
   );
   bind(operations.getConversation, async ({ params }) => ({
     status: 200,
@@ -23,8 +23,8 @@ export function bindConversations(bind: Bind, operations: Operations, { conversa
     status: 200,
     body: await conversations.list(params.org, query),
   }));
-  bind(operations.putParticipant, async ({ params }) =>
-    putAnswer(await conversations.addParticipant(params.org, params.cid, params.uid)),
+  bind(operations.putParticipant, async ({ caller, params }) =>
+    putAnswer(await conversations.addParticipant(caller, params.org, params.cid, params.uid)),
   );
   bind(operations.deleteParticipant, async ({ params }) => {
     await conversations.removeParticipant(params.org, params.cid, params.uid);

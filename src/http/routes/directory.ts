@@ -30,8 +30,8 @@ export function bindDirectory(bind: Bind, operations: Operations, services: Serv
     status: 200,
     body: await directory.listOrganizations(query, caller.rights.org),
   }));
-  bind(operations.putUser, async ({ params, body }) =>
-    putAnswer(await directory.putUser(params.org, params.uid, body)),
+  bind(operations.putUser, async ({ caller, params, body }) =>
+    putAnswer(await directory.putUser(caller, params.org, params.uid, body)),
   );
   bind(operations.getUser, async ({ params }) => ({
     status: 200,
@@ -51,9 +51,9 @@ export function bindDirectory(bind: Bind, operations: Operations, services: Serv
     status: 200,
     body: await directory.listUsers(params.org, query),
   }));
-  bind(operations.createToken, async ({ params, body }) => ({
+  bind(operations.createToken, async ({ caller, params, body }) => ({
     status: 201,
-    body: await directory.createToken(params.org, params.uid, body.ttl_seconds),
+    body: await directory.createToken(caller, { ...params, ttlSeconds: body.ttl_seconds }),
   }));
   bind(operations.revokeToken, async ({ params }) => {
     await directory.revokeToken(params.org, params.uid, params.jti);

@@ -6,8 +6,8 @@ const testMayTakeSeconds = 20; // a receiver has 15
 
 /** Binds the webhooks of organizations. */
 export function bindWebhooks(bind: Bind, operations: Operations, { hooks }: { hooks: Webhooks }): void {
-  bind(operations.putWebhook, async ({ params: { org, wid: id }, body }) => {
-    const { shown, isNew } = await hooks.put({ org, id }, body);
+  bind(operations.putWebhook, async ({ caller, params: { org, wid: id }, body }) => {
+    const { shown, isNew } = await hooks.put(caller, { org, id }, body);
     return { status: isNew ? 201 : 200, body: shown };
   });
   bind(operations.getWebhook, async ({ params: { org, wid: id } }) => ({
@@ -22,9 +22,9 @@ export function bindWebhooks(bind: Bind, operations: Operations, { hooks }: { ho
     await hooks.remove({ org, id });
     return { status: 204 };
   });
-  bind(operations.rotateWebhook, async ({ params: { org, wid: id } }) => ({
+  bind(operations.rotateWebhook, async ({ caller, params: { org, wid: id } }) => ({
     status: 200,
-    body: await hooks.rotate({ org, id }),
+    body: await hooks.rotate(caller, { org, id }),
   }));
   bind(operations.testWebhook, async ({ params: { org, wid: id } }, { mayIdle }) => ({
     status: 200,
@@ -34,8 +34,8 @@ export function bindWebhooks(bind: Bind, operations: Operations, { hooks }: { ho
     status: 200,
     body: await hooks.deliveries({ org, id }, query),
   }));
-  bind(operations.redeliverWebhook, async ({ params: { org, wid: id, did } }) => ({
+  bind(operations.redeliverWebhook, async ({ caller, params: { org, wid: id, did } }) => ({
     status: 202,
-    body: await hooks.redeliver({ org, id }, did),
+    body: await hooks.redeliver(caller, { org, id }, did),
   }));
 }

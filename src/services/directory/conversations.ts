@@ -3,6 +3,7 @@ import { HeraldError } from "../../contract/errors/errors.ts";
 import { errorAbout, quoted } from "../../contract/errors/naming.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { ConversationChange, Conversations, Organizations, Participants } from "../../store/ports.ts";
+import { type Caller, proofOf } from "../keys/permissions.ts";
 import type { LargeChanges } from "../limits/large-changes.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import { type Page, type PageQuery, pageOfEntities, toResource } from "../pages.ts";
@@ -55,12 +56,16 @@ export function createConversationDirectory(dependencies: Dependencies) {
   return {
     /** Creates or updates a conversation; omitted fields stay as they are. */
     async put(
+      caller: Caller,
       org: string,
       cid: string,
       change: { name?: string | null | undefined; participants?: string[] | undefined },
     ): Promise<PutResource> {
       if (change.participants !== undefined) use.requireRoom(org);
-      const put = () => conversations.put(org, cid, change, clock.now());
+      const put = () => {
+        const now = clock.now();
+        return conversations.put(org, cid, change, now, proofOf(caller, now));
+      };
       return toPutResource(await largeChanges.run(org, change.participants?.length ?? 0, put), org);
     },
     get: requireConversation,
@@ -72,9 +77,11 @@ export function createConversationDirectory(dependencies: Dependencies) {
       return await pageOfEntities(query, (page) => conversations.list(org, page));
     },
     /** Adds a participant, creating the user if necessary. */
-    async addParticipant(org: string, cid: string, uid: string): Promise<PutResource> {
+    async addParticipant(caller: Caller, org: string, cid: string, uid: string): Promise<PutResource> {
       use.requireRoom(org);
-      return requireDone(await participants.add(org, cid, uid, maxParticipants, clock.now()), { org, cid, uid });
+      const now = clock.now();
+      const added = await participants.add(org, cid, uid, maxParticipants, now, proofOf(caller, now));
+      return requireDone(added, { org, cid, uid });
     },
     async removeParticipant(org: string, cid: string, uid: string): Promise<void> {
       requireDone(await participants.remove(org, cid, uid, clock.now()), { org, cid, uid });

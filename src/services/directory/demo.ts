@@ -1,3 +1,4 @@
+import { theServer } from "../keys/permissions.ts";
 import type { ConversationDirectory } from "./conversations.ts";
 import type { Directory } from "./directory.ts";
 
@@ -18,8 +19,11 @@ export async function ensureDemo(
   if (!isNew && !items.some(({ id }) => id === organization)) return undefined;
   if (isNew) {
     await directory.putOrganization(organization, "Demo organization");
-    for (const [uid, name] of Object.entries(users)) await directory.putUser(organization, uid, { name });
-    await conversations.put(organization, conversation, { name: "Welcome", participants: Object.keys(users) });
+    for (const [uid, name] of Object.entries(users)) await directory.putUser(theServer, organization, uid, { name });
+    await conversations.put(theServer, organization, conversation, {
+      name: "Welcome",
+      participants: Object.keys(users),
+    });
   }
   return { organization, users: Object.keys(users), conversation, isNew };
 }

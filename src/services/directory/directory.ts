@@ -1,8 +1,11 @@
 import type { Resource, User } from "../../contract/directory.ts";
+import { invalidKey } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import type { KeyReads } from "../../store/keys/ports.ts";
 import type { Entity, Organizations, Put, Users } from "../../store/ports.ts";
+import { type Caller, proofOf } from "../keys/permissions.ts";
 import { type Page, type PageQuery, pageOf, pageOfEntities, toResource, toUser } from "../pages.ts";
 import type { Tokens } from "../sessions/tokens.ts";
 
@@ -12,7 +15,13 @@ export type PutResource = { resource: Resource; isNew: boolean };
 /** The changes of a `PUT` of a user; omitted fields stay as they are. */
 export type UserChange = { name?: string | null | undefined; blocked?: boolean | undefined };
 
-type Dependencies = { organizations: Organizations; users: Users; tokens: Tokens; clock: Clock };
+type Dependencies = {
+  organizations: Organizations;
+  users: Users;
+  keys: Pick<KeyReads, "isValid">;
+  tokens: Tokens;
+  clock: Clock;
+};
 
 /** The resource of a `PUT`; throws `organization_not_found` if it found no organization. */
 export function toPutResource(put: Put | undefined, organization: string): PutResource {
@@ -28,7 +37,7 @@ export async function requireOrganization(organizations: Pick<Organizations, "ge
 }
 
 /** Creates the directory of organizations and users. */
-export function createDirectory({ organizations, users, tokens, clock }: Dependencies) {
+export function createDirectory({ organizations, users, keys, tokens, clock }: Dependencies) {
   async function requireUser(org: string, uid: string): Promise<Entity> {
     const user = await users.get(org, uid);
     if (user !== undefined) return user;
@@ -37,8 +46,8 @@ export function createDirectory({ organizations, users, tokens, clock }: Depende
   }
 
   return {
-    /** Creates or updates an organization; an omitted name stays. */
-    async putOrganization(org: string, name: string | null | undefined): Promise<PutResource> {
+    /** Creates or renames an organization for the server itself; calls use `OrganizationDirectory`. */
+    async putOrganization(org: string, name: string): Promise<PutResource> {
       return toPutResource(await organizations.put(org, name, clock.now()), org);
     },
     /** Deletes an organization with everything in it, and closes its connections. */
@@ -55,8 +64,9 @@ export function createDirectory({ organizations, users, tokens, clock }: Depende
       });
     },
     /** Creates or updates a user; omitted fields stay as they are. Blocking a user closes all connections. */
-    async putUser(org: string, uid: string, { name, blocked }: UserChange): Promise<PutResource> {
-      const put = await users.put(org, uid, name, clock.now(), blocked);
+    async putUser(caller: Caller, org: string, uid: string, { name, blocked }: UserChange): Promise<PutResource> {
+      const now = clock.now();
+      const put = await users.put(org, uid, name, now, blocked, proofOf(caller, now));
       if (put === undefined) throw errorAbout("organization_not_found", { organization: org });
       return { resource: toUser(put.entity), isNew: put.isNew };
     },
@@ -72,8 +82,13 @@ export function createDirectory({ organizations, users, tokens, clock }: Depende
       return await pageOf(query, (page) => users.list(org, page), toUser);
     },
     /** Issues a token that is valid even if the user was signed out a moment ago. */
-    async createToken(org: string, uid: string, ttlSeconds: number): Promise<{ token: string; expires_at: string }> {
+    async createToken(
+      caller: Caller,
+      { org, uid, ttlSeconds }: { org: string; uid: string; ttlSeconds: number },
+    ): Promise<{ token: string; expires_at: string }> {
+      const proof = proofOf(caller, clock.now());
       await requireUser(org, uid);
+      if (proof !== undefined && !(await keys.isValid(proof))) throw invalidKey();
       const { token, expiresAt } = await tokens.issue({
         org,
         uid,

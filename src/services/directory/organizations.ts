@@ -2,7 +2,7 @@ import type { OrganizationChange, OrganizationShown } from "../../contract/direc
 import { HeraldError } from "../../contract/errors/errors.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { OrganizationBudget, Organizations, OwnLimits } from "../../store/ports.ts";
-import type { Caller } from "../keys/permissions.ts";
+import { type Caller, proofOf } from "../keys/permissions.ts";
 import type { OrganizationLimits } from "../limits/organization-limits.ts";
 import { toResource } from "../pages.ts";
 import type { Presence } from "../presence.ts";
@@ -19,7 +19,8 @@ type Dependencies = {
 export type OrganizationDirectory = {
   /**
    * Creates or updates an organization; omitted fields stay as they are. Only keys bound to no organization may set
-   * limits: others could lift their own, and get `insufficient_scope`.
+   * limits: others could lift their own, and get `insufficient_scope`. Nor do keys bound to an organization create one: theirs
+   * was deleted, and they with it (`unauthorized`).
    */
   put(caller: Caller, org: string, change: OrganizationChange): Promise<PutResource>;
   get(org: string): Promise<OrganizationShown>;
@@ -31,13 +32,14 @@ export type OrganizationDirectory = {
  */
 export function createOrganizationDirectory({ organizations, limits, presence, clock }: Dependencies) {
   const directory: OrganizationDirectory = {
-    async put({ rights }, org, change) {
-      if (change.limits !== undefined && rights.org !== null) {
+    async put(caller, org, change) {
+      if (change.limits !== undefined && caller.rights.org !== null) {
         const detail =
           "setting `limits` requires a key that is not bound to an organization and has the scope `directory:write`";
         throw new HeraldError("insufficient_scope", detail);
       }
-      const put = await organizations.put(org, change.name, clock.now(), ownLimitsOf(change.limits));
+      const now = clock.now();
+      const put = await organizations.put(org, change.name, now, ownLimitsOf(change.limits), proofOf(caller, now));
       await limits.refresh(org);
       return toPutResource(put, org);
     },

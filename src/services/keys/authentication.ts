@@ -1,5 +1,5 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import { invalidKey, unavailable } from "../../contract/errors/errors.ts";
 import { idOfApiKey, sliceOfId } from "../../contract/keys/api-key.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
 import { createTokenBuckets } from "../../lib/rates/token-buckets.ts";
@@ -94,9 +94,7 @@ export function createAuthentication(options: Options): Authentication {
     }
     refusals.admit(source);
     refusals.note(source);
-    throw new HeraldError("unauthorized", "send a valid API key in the header `Admin-Api-Key`", {
-      headers: { "WWW-Authenticate": "Admin-Api-Key" },
-    });
+    throw invalidKey();
   }
 
   return {

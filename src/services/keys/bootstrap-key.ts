@@ -48,7 +48,7 @@ const maxFormer = 4;
 
 /** Creates the bootstrap key from its stored form. */
 export function createBootstrapKey({ initial, store, digest, clock, onKey }: Options): BootstrapKey {
-  const current: Caller = { keyId: bootstrapId, rights: unrestricted, secretExpiresAt: undefined };
+  const current: Caller = { keyId: bootstrapId, rights: unrestricted, secretExpiresAt: undefined, digest: undefined };
   let kept = initial;
   let digested = digest.of(initial.key);
   let turn: Promise<unknown> = Promise.resolve();

@@ -3,7 +3,7 @@ import { forgetOldest } from "../../lib/caches/forget-oldest.ts";
 import { createAddressSet } from "../../lib/network/addresses.ts";
 import { createBatcher } from "../../lib/queues/batcher.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { KeyChange, KeyReads, StoredKey } from "../../store/ports.ts";
+import type { KeyChange, KeyReads, StoredKey } from "../../store/keys/ports.ts";
 import type { Caller } from "./permissions.ts";
 
 /** A secret of a key, as requests are checked against it. */
@@ -116,7 +116,8 @@ function toKnown(key: StoredKey): KnownKey {
     const endsAt = Math.min(expiresAt ?? Number.POSITIVE_INFINITY, secret.expiresAt ?? Number.POSITIVE_INFINITY);
     const rights = { scopes, org, senders, networks, expiresAt: Number.isFinite(endsAt) ? endsAt : null };
     const secretExpiresAt = secret.expiresAt === null ? undefined : endsAt;
-    return { digest: Buffer.from(secret.digest, "base64url"), endsAt, caller: { keyId, rights, secretExpiresAt } };
+    const caller = { keyId, rights, secretExpiresAt, digest: secret.digest };
+    return { digest: Buffer.from(secret.digest, "base64url"), endsAt, caller };
   });
   return { secrets, isFrom: networks === null ? undefined : createAddressSet(networks).has };
 }

@@ -1,6 +1,6 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { KeyWrites } from "../../store/ports.ts";
+import type { KeyWrites } from "../../store/keys/ports.ts";
 
 /** Collects which keys are used, and tells the store now and then; no request waits for it. */
 export type KeyUsage = {

@@ -1,5 +1,5 @@
 import type { Clock } from "../../lib/time/clock.ts";
-import type { ApiKeys } from "../../store/ports.ts";
+import type { ApiKeys } from "../../store/keys/ports.ts";
 import type { Refusals } from "../limits/refusals.ts";
 import { type Authentication, createAuthentication } from "./authentication.ts";
 import { type BootstrapStore, createBootstrapKey, type KeptBootstrap } from "./bootstrap-key.ts";

@@ -105,13 +105,32 @@ describe("a key that manages keys", () => {
     expect(await context.ask(bound.key)).toBe("unauthorized");
   });
 
-  test("may revoke a key with more rights: that removes rights and grants none", async () => {
+  test.each(granted)("revokes one with %s", async (_what, own, wanted) => {
+    await using context = await open(own);
+    const target = await context.create({ scopes: ["keys:manage"], ...inheritedFrom(own), ...wanted });
+    await context.keys.revoke(context.caller, target.id);
+    expect(await context.ask(target.key, "10.1.0.1")).toBe("unauthorized");
+  });
+
+  const reaching = refused.filter(([, own, wanted]) => wanted.organization !== "o9" && own.expires_at === undefined);
+  test.each(reaching)("may not revoke one with %s, and so lock its user out", async (_what, own, wanted, code) => {
+    await using context = await open(own);
+    const target = await context.create({ scopes: ["keys:manage"], ...inheritedFrom(own), ...wanted });
+    const revoked = context.keys.revoke(context.caller, target.id);
+    await expect(revoked).rejects.toMatchObject({ code: code === "organization_forbidden" ? "not_found" : code });
+    expect(await context.ask(target.key, "10.1.0.1")).toMatchObject({ keyId: target.id });
+  });
+
+  test("revokes one that lives longer, and itself with an old secret", async () => {
     await using context = await openKeys();
-    const { key } = await context.create({ scopes: ["keys:manage"] });
-    const mighty = await context.create();
-    const caller = await context.authenticate(key, () => undefined);
-    await context.keys.revoke(caller, mighty.id);
-    expect(await context.ask(mighty.key)).toBe("unauthorized");
+    const brief = await context.create({ expires_at: inAnHour });
+    const lasting = await context.create();
+    const caller = await context.authenticate(brief.key, () => undefined);
+    await context.keys.revoke(caller, lasting.id);
+    expect(await context.ask(lasting.key)).toBe("unauthorized");
+    await context.keys.rotate(context.admin, brief.id, 60);
+    await context.keys.revoke(await context.authenticate(brief.key, () => undefined), brief.id);
+    expect(await context.ask(brief.key)).toBe("unauthorized");
   });
 
   test("creates none that has already expired, and none for a missing organization", async () => {

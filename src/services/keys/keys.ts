@@ -4,12 +4,12 @@ import { toIso } from "../../contract/identifiers.ts";
 import { createApiKey } from "../../contract/keys/api-key.ts";
 import type { ApiKey, ApiKeyWithSecret, CreateKeyRequest, OwnKey } from "../../contract/keys/keys.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { ApiKeys, KeyRights, StoredKey } from "../../store/ports.ts";
+import type { ApiKeys, KeyRights, StoredKey } from "../../store/keys/ports.ts";
 import { type Page, type PageQuery, pageOf } from "../pages.ts";
 import { type BootstrapKey, bootstrapId } from "./bootstrap-key.ts";
 import type { KeyCache } from "./key-cache.ts";
 import type { KeyDigest } from "./key-digest.ts";
-import { type Caller, permitRights } from "./permissions.ts";
+import { type Caller, permitRevocation, permitRights, proofOf } from "./permissions.ts";
 
 /** Creates, lists, rotates and revokes API keys. A caller bound to an organization sees only its keys. */
 export type Keys = {
@@ -26,7 +26,7 @@ export type Keys = {
    */
   rotate(caller: Caller, id: string, overlapSeconds: number): Promise<ApiKeyWithSecret>;
   /**
-   * Takes effect on this node before it resolves, on others when they next ask the store for changes. Returns the key
+   * Throws like `permitRevocation`. Takes effect on this node before it resolves, on others when they next ask the store for changes. Returns the key
    * as it was.
    */
   revoke(caller: Caller, id: string): Promise<ApiKey>;
@@ -82,7 +82,7 @@ export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependenci
       const { id, key } = createApiKey();
       const stored = { ...rights, id, name, createdAt: now };
       const hashed = { digest: digestText(key), pepper: digest.pepper };
-      if (!(await keys.create({ ...stored, ...hashed })))
+      if (!(await keys.create({ ...stored, ...hashed }, proofOf(caller, now))))
         throw errorAbout("organization_not_found", { organization: rights.org ?? "" });
       await cache.refresh(id);
       return { ...show({ ...stored, secrets: [], lastUsedAt: null }), key };
@@ -108,20 +108,18 @@ export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependenci
       permitRights(caller, await find(caller, id));
       const now = clock.now();
       const { key } = createApiKey(id);
-      const rotated = await keys.rotate(id, {
-        digest: digestText(key),
-        pepper: digest.pepper,
-        othersEndAt: now + overlapSeconds * 1000,
-        keep: maxSecrets,
-        now,
-      });
+      const secret = { digest: digestText(key), pepper: digest.pepper };
+      const rotation = { ...secret, othersEndAt: now + overlapSeconds * 1000, keep: maxSecrets, now };
+      const rotated = await keys.rotate(id, rotation, proofOf(caller, now));
       if (rotated === undefined) throw absent("API key", id);
       await cache.refresh(id);
       return { ...show(rotated), key };
     },
     async revoke(caller, id) {
       const key = await find(caller, id);
-      await keys.revoke(id, clock.now());
+      permitRevocation(caller, key);
+      const now = clock.now();
+      await keys.revoke(id, now, proofOf(caller, now));
       await cache.refresh(id);
       return show(key);
     },

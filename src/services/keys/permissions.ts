@@ -2,7 +2,8 @@ import { HeraldError } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import type { Scope } from "../../contract/keys/scopes.ts";
 import { isWithin } from "../../lib/network/networks.ts";
-import type { KeyRights } from "../../store/ports.ts";
+import type { KeyRights } from "../../store/keys/ports.ts";
+import type { KeyProof } from "../../store/ports.ts";
 
 /** The caller of the admin API, and what its key allows. */
 export type Caller = {
@@ -11,13 +12,31 @@ export type Caller = {
   rights: KeyRights;
   /** When the secret in use expires, in milliseconds since the Unix epoch, if it is an old one of a rotated key. */
   secretExpiresAt: number | undefined;
+  /** The digest of the secret in use; `undefined` if the key is not in the database, such as the bootstrap key. */
+  digest: string | undefined;
 };
 
 /** The rights of a key without restrictions. */
 export const unrestricted: KeyRights = { scopes: ["*"], org: null, senders: null, networks: null, expiresAt: null };
 
+/** The caller of what the server does of itself. */
+export const theServer: Caller = { keyId: "", rights: unrestricted, secretExpiresAt: undefined, digest: undefined };
+
 /** The caller of an open operation, who has no scope. */
-export const nobody: Caller = { keyId: "", rights: { ...unrestricted, scopes: [] }, secretExpiresAt: undefined };
+export const nobody: Caller = {
+  keyId: "",
+  rights: { ...unrestricted, scopes: [] },
+  secretExpiresAt: undefined,
+  digest: undefined,
+};
+
+/**
+ * What a write that creates or widens a right checks again in its transaction: this node may not know yet that the key was
+ * revoked. `undefined` if the key is not in the database.
+ */
+export function proofOf({ keyId, rights, digest }: Caller, now: number): KeyProof | undefined {
+  return digest === undefined ? undefined : { id: keyId, org: rights.org, digest, now };
+}
 
 const ofWholeServer =
   "the key is bound to an organization, and this call concerns the whole server; use a key that is not bound to any organization";
@@ -49,19 +68,39 @@ export function permitSender({ rights }: Caller, uid: string): void {
 }
 
 /** Throws unless the caller has all these rights: a caller may hand on only rights of its own. */
-export function permitRights(caller: Caller, { scopes, org, senders, networks, expiresAt }: KeyRights): void {
+export function permitRights(caller: Caller, rights: KeyRights): void {
+  permitReach(caller, rights, { scope: "grant it", networks: "grant access from others" });
+  const own = caller.rights;
+  if (own.expiresAt !== null && (rights.expiresAt === null || rights.expiresAt > own.expiresAt)) {
+    throw tooMuch("your key, or the old secret that you are using, expires before the new key would");
+  }
+}
+
+/**
+ * Throws unless the caller may revoke a key with these rights: its own, or one that may do no more than it, however long that
+ * lives. Otherwise a stolen key with few rights could lock out everyone.
+ */
+export function permitRevocation(caller: Caller, { id, ...rights }: KeyRights & { id: string }): void {
+  if (id === caller.keyId) return;
+  permitReach(caller, rights, { scope: "revoke a key that has it", networks: "revoke a key for others" });
+}
+
+/** Throws unless the caller may do whatever a key with these rights may. The texts say what it wants to do with them. */
+function permitReach(
+  caller: Caller,
+  { scopes, org, senders, networks }: KeyRights,
+  so: { scope: string; networks: string },
+): void {
   const own = caller.rights;
   const beyond = scopes.find((scope) => !hasScope(own, scope));
-  if (beyond !== undefined) throw tooMuch(`your key does not have the scope \`${beyond}\`, so it cannot grant it`);
+  if (beyond !== undefined)
+    throw tooMuch(`your key does not have the scope \`${beyond}\`, so it cannot ${so.scope}; use a key that has it`);
   permitOrganization(caller, org ?? undefined);
   if (own.senders !== null && senders === null) throw new HeraldError("sender_forbidden", ofAnySender);
   for (const uid of senders ?? []) permitSender(caller, uid);
   const ownNetworks = own.networks;
   if (ownNetworks !== null && !(networks?.every((network) => isWithin(network, ownNetworks)) ?? false)) {
-    throw tooMuch("your key is limited to certain networks, so it cannot grant access from others");
-  }
-  if (own.expiresAt !== null && (expiresAt === null || expiresAt > own.expiresAt)) {
-    throw tooMuch("your key, or the old secret that you are using, expires before the new key would");
+    throw tooMuch(`your key is limited to certain networks, so it cannot ${so.networks}`);
   }
 }
 

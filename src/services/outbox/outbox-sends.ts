@@ -32,7 +32,7 @@ type Dependencies = {
 const atOnce = { items: 64, weight: 64 * 1024 };
 // These say nothing about the row: it is sent again, with its id.
 const passing = new Set(["unavailable", "storage_full", "internal", "rate_limited"]);
-const caller: Caller = { keyId: "outbox", rights: unrestricted, secretExpiresAt: undefined };
+const caller: Caller = { keyId: "outbox", rights: unrestricted, secretExpiresAt: undefined, digest: undefined };
 
 const tooLong = "the request exceeds HERALD_LIMIT_REQUEST_BYTES, as the text that PostgreSQL makes of it";
 const givenUp =

@@ -1,7 +1,7 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
 import type { ScheduledRequest } from "../../contract/schedule.ts";
 import { createId } from "../../lib/text/ids.ts";
-import type { KeyReads } from "../../store/ports.ts";
+import type { KeyReads } from "../../store/keys/ports.ts";
 import type {
   DueSend,
   Failure,
@@ -56,12 +56,17 @@ type Attempt = { scheduled: ScheduledSend; request?: ScheduledRequest; entry?: D
 export function createDueSends({ schedule, keys, use, readRequest, onEnd, onError }: Dependencies): DueSends {
   /** The holder of the key that scheduled a send. Its networks do not count, as nobody calls. */
   async function callerOf(keyId: string, now: number): Promise<Caller> {
-    if (keyId === bootstrapId) return { keyId, rights: unrestricted, secretExpiresAt: undefined };
+    if (keyId === bootstrapId) return { keyId, rights: unrestricted, secretExpiresAt: undefined, digest: undefined };
     const key = await keys.get(keyId);
     if (key === undefined) throw gone("was revoked");
     if (key.expiresAt !== null && key.expiresAt <= now) throw gone("has expired");
     const { scopes, org, senders, networks, expiresAt } = key;
-    return { keyId, rights: { scopes, org, senders, networks, expiresAt }, secretExpiresAt: undefined };
+    return {
+      keyId,
+      rights: { scopes, org, senders, networks, expiresAt },
+      secretExpiresAt: undefined,
+      digest: undefined,
+    };
   }
 
   async function prepare(attempt: Attempt, caller: Promise<Caller>, now: number): Promise<DueSend> {

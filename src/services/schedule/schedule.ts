@@ -6,6 +6,7 @@ import { toIso } from "../../contract/identifiers.ts";
 import type { ScheduledRequest, ScheduledSendShown } from "../../contract/schedule.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
 import { createId } from "../../lib/text/ids.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { BatchLog, OrganizationReads } from "../../store/ports.ts";
 import type {
   Failure,
@@ -16,7 +17,7 @@ import type {
   ScheduleWrites,
 } from "../../store/schedule/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
-import { type Caller, permitOrganization } from "../keys/permissions.ts";
+import { type Caller, permitOrganization, proofOf } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import { requireFit } from "../messages/dry-runs.ts";
 import { fingerprintOf } from "../messages/messages.ts";
@@ -53,6 +54,8 @@ type Dependencies = {
   checks: Pick<BatchLog, "check">;
   use: Pick<OrganizationUse, "requireRoomFor" | "reserveRoom">;
   readRequest(stored: string): ScheduledRequest;
+  /** The clock that the expiry of keys is checked with. */
+  clock: Clock;
   /** Called when a send was scheduled, with how long it has to wait. */
   onScheduled(waitMs: number): void;
 };
@@ -66,19 +69,19 @@ const pagePlace = z.strictObject({ sendAt: z.number(), id: z.string() });
 
 /** Creates the schedule on the store. The clock of the database decides what is in the past. */
 export function createSchedule(dependencies: Dependencies): Schedule {
-  const { schedule, organizations, checks, use, readRequest, onScheduled } = dependencies;
+  const { schedule, organizations, checks, use, readRequest, clock, onScheduled } = dependencies;
 
   /** Checks that the caller could send what waits, and so may replace or cancel it. */
   function permitWaiting(caller: Caller, { request }: ScheduledSend): void {
     if (request !== null) permitRequest(caller, readRequest(request));
   }
 
-  async function store(org: string, send: NewScheduledSend): Promise<ScheduledSend | undefined> {
+  async function store(caller: Caller, org: string, send: NewScheduledSend): Promise<ScheduledSend | undefined> {
     const room = use.reserveRoom(org, Buffer.byteLength(send.request));
     if (room.error !== undefined) throw room.error;
     let isStored = false;
     try {
-      const put = await schedule.put(org, send);
+      const put = await schedule.put(org, send, proofOf(caller, clock.now()));
       if (put.outcome === "missing") throw errorAbout("organization_not_found", { organization: org });
       if (put.outcome === "too_many") throw tooMany();
       isStored = put.outcome === "done";
@@ -101,7 +104,7 @@ export function createSchedule(dependencies: Dependencies): Schedule {
       permitWaiting(caller, found);
     }
     await requireFit({ checks, use }, send);
-    const stored = await store(org, {
+    const stored = await store(caller, org, {
       id,
       sendAt,
       request: JSON.stringify(request),

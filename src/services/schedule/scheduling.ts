@@ -1,7 +1,8 @@
 import type { PayloadLimits } from "../../contract/limits.ts";
 import type { OutageEvents } from "../../lib/observing/outages.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { BatchLog, KeyReads, OrganizationReads } from "../../store/ports.ts";
+import type { KeyReads } from "../../store/keys/ports.ts";
+import type { BatchLog, OrganizationReads } from "../../store/ports.ts";
 import type { ScheduleReads, ScheduleWrites } from "../../store/schedule/ports.ts";
 import type { Audit } from "../audit.ts";
 import { unrestricted } from "../keys/permissions.ts";
@@ -35,6 +36,7 @@ type Dependencies = {
   checks: Pick<BatchLog, "check">;
   use: Pick<OrganizationUse, "know" | "admitSend" | "requireRoomFor" | "reserveRoom">;
   limits: PayloadLimits;
+  clock: Clock;
   /** A clock that never goes back. */
   elapsed: Clock;
   /** Spreads the looks of nodes: a number from 0 to 1; that of `Math` by default. */
@@ -60,7 +62,7 @@ export function createScheduling({ limits, elapsed, ...dependencies }: Dependenc
     const recorded = observers?.audit.record({
       requestId: tryId,
       operation,
-      caller: { keyId, rights: unrestricted, secretExpiresAt: undefined },
+      caller: { keyId, rights: unrestricted, secretExpiresAt: undefined, digest: undefined },
       address: undefined,
       target: { organization: org, sender: request?.senderId, conversation, scheduled: id },
       status: error?.status ?? 201,

@@ -2,6 +2,7 @@ import { HeraldError } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { ImportFault, ImportItem, ImportOutcome, ImportPart, ImportWrites } from "../../store/transfer/ports.ts";
+import { type Caller, proofOf } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import type { ImportProgress, LineFault } from "./import-progress.ts";
 
@@ -26,7 +27,7 @@ type Options = {
   use: Pick<OrganizationUse, "reserveRoom">;
   progress: ImportProgress;
   org: string;
-  keyId: string;
+  caller: Caller;
   isDryRun: boolean;
   maxParticipants: number;
   clock: Clock;
@@ -49,7 +50,7 @@ const mostDeclared = 1_000_000;
 
 /** Creates the parts of one import. */
 export function createImportParts(options: Options): ImportParts {
-  const { imports, use, progress, org, keyId, isDryRun, maxParticipants, clock } = options;
+  const { imports, use, progress, org, caller, isDryRun, maxParticipants, clock } = options;
   const declared = new Set<string>(); // of a dry run, which creates no conversations
   const writing: Promise<void>[] = [];
   let part = newPart(0);
@@ -73,7 +74,9 @@ export function createImportParts(options: Options): ImportParts {
     let isStored = false;
     try {
       const hasRoom = room.error === undefined;
-      const outcome = await write({ org, items, maxParticipants, hasRoom, keyId, now: clock.now() });
+      const now = clock.now();
+      const by = proofOf(caller, now);
+      const outcome = await write({ org, items, maxParticipants, hasRoom, keyId: caller.keyId, by, now });
       if (outcome === undefined) throw errorAbout("organization_not_found", { organization: org });
       isStored = !isDryRun && outcome.written > 0;
       if (outcome.gaveIds) keepsIds = false;

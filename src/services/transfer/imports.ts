@@ -1,13 +1,14 @@
-import { HeraldError, toHeraldError, unavailable } from "../../contract/errors/errors.ts";
+import { HeraldError, invalidKey, toHeraldError, unavailable } from "../../contract/errors/errors.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
 import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
 import { createQueue } from "../../lib/queues/queue.ts";
 import { beginTexts } from "../../lib/text/begun-texts.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import type { KeyReads } from "../../store/keys/ports.ts";
 import type { OrganizationReads } from "../../store/ports.ts";
 import type { ImportItem, ImportWrites } from "../../store/transfer/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
-import { type Caller, permitScope, permitSender } from "../keys/permissions.ts";
+import { type Caller, permitScope, permitSender, proofOf } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import { createLineReader } from "./import-lines.ts";
 import { createImportParts, type ImportParts } from "./import-parts.ts";
@@ -45,6 +46,7 @@ export type Imports = {
 
 type Dependencies = {
   imports: ImportWrites & { rowsOfPart(): number };
+  keys: Pick<KeyReads, "isValid">;
   organizations: Pick<OrganizationReads, "get">;
   use: Pick<OrganizationUse, "reserveRoom">;
   places: Places;
@@ -64,7 +66,7 @@ const participantsOfItem = 60; // two rows each, which fit the smallest part of 
 
 /** Creates imports on the store. */
 export function createImports(dependencies: Dependencies): Imports {
-  const { imports, organizations, use, places, limits, clock, elapsed } = dependencies;
+  const { imports, keys, organizations, use, places, limits, clock, elapsed } = dependencies;
   const turns = createTurnstile(1);
   const longLines = createQueue(() => unavailable({ detail: "this node is shutting down; send all lines again" }));
   const slowTurns = createTurnstile(1, { turnMs: slowTurnMs });
@@ -161,7 +163,7 @@ export function createImports(dependencies: Dependencies): Imports {
       use,
       progress,
       org,
-      keyId: caller.keyId,
+      caller,
       isDryRun,
       maxParticipants,
       clock,
@@ -196,7 +198,9 @@ export function createImports(dependencies: Dependencies): Imports {
 
   return {
     async open(wish, call) {
+      const proof = proofOf(wish.caller, clock.now());
       await requireOrganization(organizations, wish.org);
+      if (proof !== undefined && !(await keys.isValid(proof))) throw invalidKey();
       return beginTexts(report(wish, call, places.take(wish.org)));
     },
     stop() {

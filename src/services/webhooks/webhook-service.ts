@@ -47,6 +47,7 @@ type Dependencies = {
   allowsPrivate: boolean;
   /** Whether several organizations are active on this node, so that this work rests most of the time. */
   isShared?(): boolean;
+  clock: Clock;
   /** A clock that never goes back. */
   elapsed: Clock;
   attempt?: Attempt;

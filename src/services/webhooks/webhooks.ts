@@ -11,6 +11,7 @@ import type {
 import { namesPrivateHost } from "../../lib/network/addresses.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
 import { createId } from "../../lib/text/ids.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { OrganizationReads } from "../../store/ports.ts";
 import type {
   EventText,
@@ -24,6 +25,7 @@ import type {
   WebhookWrites,
 } from "../../store/webhooks/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
+import { type Caller, proofOf } from "../keys/permissions.ts";
 import { type Page, type PageQuery, parseCursor } from "../pages.ts";
 import type { Attempt } from "./attempts.ts";
 import { payloadOf, testPayloadOf } from "./payloads.ts";
@@ -34,6 +36,7 @@ import { keptMs } from "./tries.ts";
 export type Webhooks = {
   /** Creates a webhook, which shows its secret, or changes one and switches it on. */
   put(
+    caller: Caller,
     place: WebhookPlace,
     request: PutWebhookRequest,
   ): Promise<{ shown: WebhookShown | WebhookWithSecret; isNew: boolean }>;
@@ -42,12 +45,12 @@ export type Webhooks = {
   list(org: string, query: PageQuery): Promise<Page<WebhookShown>>;
   remove(place: WebhookPlace): Promise<void>;
   /** Makes a new secret; those before it sign, too, for a day. */
-  rotate(place: WebhookPlace): Promise<WebhookWithSecret>;
+  rotate(caller: Caller, place: WebhookPlace): Promise<WebhookWithSecret>;
   /** Posts a test now, once, and resolves with what became of it. */
   test(place: WebhookPlace): Promise<WebhookDeliveryShown>;
   deliveries(place: WebhookPlace, query: DeliveryQuery): Promise<Page<WebhookDeliveryShown>>;
   /** Posts a delivery again, with the same id, and if that fails goes on as from the first try. */
-  redeliver(place: WebhookPlace, did: string): Promise<WebhookDeliveryShown>;
+  redeliver(caller: Caller, place: WebhookPlace, did: string): Promise<WebhookDeliveryShown>;
 };
 
 /** The organization of a webhook, and its id. */
@@ -61,6 +64,8 @@ type Dependencies = {
   unreached: EventTextReads;
   organizations: Pick<OrganizationReads, "get">;
   attempt: Attempt;
+  /** The clock that the expiry of keys is checked with. */
+  clock: Clock;
   /** Whether webhooks may lead to addresses that are not public. */
   allowsPrivate: boolean;
   /** Called when a delivery is to be posted at once. */
@@ -74,7 +79,7 @@ const deliveryPlace = z.strictObject({ id: z.string() });
 
 /** Creates the webhooks on the store. The clock of the database decides. */
 export function createWebhooks(dependencies: Dependencies): Webhooks {
-  const { webhooks, webhookDeliveries, unreached, organizations, attempt, allowsPrivate, onDue } = dependencies;
+  const { webhooks, webhookDeliveries, unreached, organizations, attempt, clock, allowsPrivate, onDue } = dependencies;
   const now = async () => (await webhookDeliveries.agenda()).now;
 
   async function find({ org, id }: WebhookPlace): Promise<StoredWebhook> {
@@ -94,7 +99,7 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
   }
 
   return {
-    async put({ org, id }, { url, events, wait_seconds, until }) {
+    async put(caller, { org, id }, { url, events, wait_seconds, until }) {
       const wish = {
         id,
         url: checkUrl(url, allowsPrivate),
@@ -103,7 +108,7 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
         until,
       };
       const own = { ref: createId(), secret: createWebhookSecret(), now: await now(), most: mostWebhooks };
-      const put = await webhooks.put(org, { ...wish, ...own });
+      const put = await webhooks.put(org, { ...wish, ...own }, proofOf(caller, clock.now()));
       if (put.outcome === "missing") throw errorAbout("organization_not_found", { organization: org });
       if (put.outcome !== "done") throw invalid("", `an organization has at most ${mostWebhooks} webhooks`);
       const { webhook, isNew } = put;
@@ -120,10 +125,11 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
     async remove({ org, id }) {
       if (!(await webhooks.remove(org, id))) await missing({ org, id });
     },
-    async rotate({ org, id }) {
+    async rotate(caller, { org, id }) {
       const at = await now();
       const change = { secret: createWebhookSecret(), othersEndAt: at + overlapMs, now: at };
-      return showWithSecret((await webhooks.rotate(org, id, change)) ?? (await missing({ org, id })));
+      const rotated = await webhooks.rotate(org, id, change, proofOf(caller, clock.now()));
+      return showWithSecret(rotated ?? (await missing({ org, id })));
     },
     async test(place) {
       const hook = await find(place);
@@ -157,7 +163,7 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
       const found = await webhookDeliveries.list(hook.org, hook.ref, { state, before, limit: atOnce + 1 });
       return pageOf(await showAll(hook, found), atOnce, (shown) => shown);
     },
-    async redeliver(place, did) {
+    async redeliver(caller, place, did) {
       const hook = await find(place);
       if (hook.disabledAt !== null)
         throw invalid("", "the webhook is switched off, as its receiver answered 410; PUT it to switch it on again");
@@ -166,7 +172,8 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
       if (found === undefined) return await missing({ org: hook.org, id: did }, "delivery");
       if (found.eventId === null) throw invalid("", "a test cannot be redelivered; test the webhook again");
       const dueAt = await now();
-      await webhookDeliveries.restart(at, { now: dueAt, expiresAt: dueAt + keptMs.waiting });
+      const times = { now: dueAt, expiresAt: dueAt + keptMs.waiting };
+      await webhookDeliveries.restart(at, times, proofOf(caller, clock.now()));
       onDue();
       const again = (await webhookDeliveries.get(at.org, at.webhook, did)) ?? found;
       const [shown] = await showAll(hook, [again]);

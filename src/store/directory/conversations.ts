@@ -1,10 +1,11 @@
 import { isAmongSorted, sortInTurns } from "../../lib/event-loop/sort-in-turns.ts";
 import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
 import { createId } from "../../lib/text/ids.ts";
+import { requireKey } from "../keys/key-proofs.ts";
 import { emitMembership, type MembershipOf } from "../log/control-events.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import { createPacedWork } from "../log/paced-work.ts";
-import type { ConversationReads, ConversationWrites, Put } from "../ports.ts";
+import type { ConversationReads, ConversationWrites, KeyProof, Put } from "../ports.ts";
 import type { Driver, Reader } from "../sql/driver.ts";
 import { inSteps, rowsOfStep } from "../sql/steps.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
@@ -19,6 +20,8 @@ const restOfStep = 1; // so that large changes use half of the database at most 
 
 type Dependencies = { driver: Driver; writer: LogWriter };
 type Name = string | null | undefined;
+/** A change of participants, and the key of its call. */
+type Replacement = MembershipOf & { by: KeyProof | undefined };
 type Begun = { put: Put; head: number; isDone: boolean };
 
 /**
@@ -36,7 +39,7 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
    * Creates or renames the conversation, and replaces its participants if one step suffices. Otherwise emits an empty
    * change that marks the beginning.
    */
-  async function begin(of: MembershipOf, name: Name, wanted: string[] | undefined): Promise<Begun | undefined> {
+  async function begin(of: Replacement, name: Name, wanted: string[] | undefined): Promise<Begun | undefined> {
     const { org, cid, now } = of;
     return await writer.transaction([org], async (transaction) => {
       const { sql, heads } = transaction;
@@ -61,7 +64,9 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
         entity: { ...entity, name: name === undefined ? entity.name : name },
         isNew: row === undefined,
       };
-      return { put, head, isDone: wanted === undefined || (await replaceAtOnce(transaction, of, wanted)) };
+      const isDone = wanted === undefined || (await replaceAtOnce(transaction, of, wanted));
+      await requireKey(driver.dialect, sql, of.by);
+      return { put, head, isDone };
     });
   }
 
@@ -84,7 +89,7 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
    * call wins.
    */
   async function replaceInSteps(
-    of: MembershipOf,
+    of: Replacement,
     wanted: string[], // sorted, so that neighbours share database pages
     { put: { isNew }, head: beganAt }: Begun,
   ): Promise<void> {
@@ -100,6 +105,7 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
         if ((await sql.all(findOtherCall, org, cid, lookedAt, call)).length > 0) return false;
         lookedAt = head;
         await work(transaction);
+        await requireKey(driver.dialect, sql, of.by);
         return true;
       };
       return await steps.run(org, () => writer.transaction([org], take));
@@ -123,8 +129,8 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
   }
 
   return {
-    async put(org, cid, { name, participants }, now) {
-      const of = { org, cid, now, call: createId() };
+    async put(org, cid, { name, participants }, now, by) {
+      const of = { org, cid, now, call: createId(), by };
       const wanted = participants && (await sortInTurns(participants, () => sorting.pass(org)));
       const begun = await begin(of, name, wanted);
       if (begun !== undefined && wanted !== undefined && !begun.isDone) await replaceInSteps(of, wanted, begun);

@@ -1,5 +1,6 @@
-import { unavailable } from "../../contract/errors/errors.ts";
-import { revokeSomeKeysOf } from "../keys.ts";
+import { invalidKey, unavailable } from "../../contract/errors/errors.ts";
+import { requireKey } from "../keys/key-proofs.ts";
+import { revokeSomeKeysOf } from "../keys/keys.ts";
 import { emitSessionEnd } from "../log/control-events.ts";
 import type { LogWriter } from "../log/log-writer.ts";
 import { storedBytes } from "../log/stored-bytes.ts";
@@ -57,7 +58,7 @@ export function createOrganizationWrites({ driver, writer }: Dependencies): Orga
   }
 
   return {
-    async put(org, name, now, limits = {}) {
+    async put(org, name, now, limits = {}, by) {
       for (let step = 0; step < stepsOfPut; step++) {
         const put = await driver.transaction(
           async (sql): Promise<Put | undefined> => {
@@ -65,14 +66,17 @@ export function createOrganizationWrites({ driver, writer }: Dependencies): Orga
             if (row !== undefined) {
               if (name !== undefined) await sql.run("UPDATE organization SET name = ? WHERE id = ?", name, org);
               await setLimits(sql, org, limits);
+              await requireKey(driver.dialect, sql, by);
               return { entity: toEntity({ ...row, name: name === undefined ? row.name : name }), isNew: false };
             }
+            if (by !== undefined && by.org !== null) throw invalidKey(); // its organization was deleted, and it with that
             if (await removeSomeOf(sql, driver.dialect, org, rowsOfPut)) return undefined;
             const isNew = (await sql.run(insert, org, name ?? null, now)) > 0;
             if (!isNew) return undefined; // created meanwhile by another node; the next attempt finds it
             await sql.limitTo([org]);
             await sql.run(count, org);
             await setLimits(sql, org, limits);
+            await requireKey(driver.dialect, sql, by);
             return { entity: { id: org, name: name ?? null, createdAt: now }, isNew };
           },
           { of: org },

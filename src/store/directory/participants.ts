@@ -1,3 +1,4 @@
+import { requireKey } from "../keys/key-proofs.ts";
 import { recordMembership } from "../log/control-events.ts";
 import { headColumns, toHead } from "../log/head.ts";
 import type { LogWriter } from "../log/log-writer.ts";
@@ -53,7 +54,7 @@ type Dependencies = { driver: Driver; writer: LogWriter };
 /** Creates the writes of participants. */
 export function createParticipantWrites({ driver, writer }: Dependencies): ParticipantWrites {
   return {
-    async add(org, cid, uid, maxParticipants, now) {
+    async add(org, cid, uid, maxParticipants, now, by) {
       return await writer.transaction([org], async (transaction) => {
         const { sql, heads } = transaction;
         const head = heads.get(org);
@@ -69,6 +70,7 @@ export function createParticipantWrites({ driver, writer }: Dependencies): Parti
         }
         const [user] = await sql.all<EntityRow>(findUser, org, uid);
         if (user === undefined) throw new Error("a participant who is no user");
+        await requireKey(driver.dialect, sql, by);
         return { outcome: "done", put: { entity: toEntity(user), isNew } };
       });
     },

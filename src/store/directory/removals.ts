@@ -1,4 +1,4 @@
-import { revokeSomeKeysOf } from "../keys.ts";
+import { revokeSomeKeysOf } from "../keys/keys.ts";
 import { removeFirstEvents } from "../log/stored-bytes.ts";
 import { type Ordered, removeFirst } from "../retention/remove-first.ts";
 import type { Dialect } from "../sql/dialect.ts";

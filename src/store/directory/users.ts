@@ -1,4 +1,5 @@
 import { createId } from "../../lib/text/ids.ts";
+import { requireKey } from "../keys/key-proofs.ts";
 import { emitBlock, emitSessionEnd, emitTokenEnd, recordLeaving } from "../log/control-events.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import type { UserReads, UserWrites } from "../ports.ts";
@@ -36,7 +37,7 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
   const markSeen = `UPDATE "user" SET seen_at = ?
     WHERE org = ? AND id IN (${driver.dialect.textsOf("?")}) AND deleted_at IS NULL`;
   return {
-    async put(org, uid, name, now, isBlocked) {
+    async put(org, uid, name, now, isBlocked, by) {
       return await writer.transaction([org], async (transaction) => {
         const { sql, heads } = transaction;
         const head = heads.get(org);
@@ -52,6 +53,7 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
           await sql.run(`UPDATE "user" SET blocked_at = ? WHERE org = ? AND id = ?`, after.blocked_at, org, uid);
           if (isBlocked) emitBlock(transaction, { org, now }, uid);
         }
+        await requireKey(driver.dialect, sql, by);
         return { entity: toEntity({ ...row, ...after, name: name === undefined ? row.name : name }), isNew };
       });
     },

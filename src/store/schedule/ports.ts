@@ -1,5 +1,5 @@
 import type { ErrorCode, FieldError } from "../../contract/errors/errors.ts";
-import type { NewSend, SendNames, SendRefusal } from "../ports.ts";
+import type { KeyProof, NewSend, SendNames, SendRefusal } from "../ports.ts";
 
 /** What became of a scheduled send. */
 export type ScheduledState = "waiting" | "sent" | "failed" | "cancelled";
@@ -105,7 +105,7 @@ export type Settled = { id: string } & (
 /** Writes scheduled sends. */
 export type ScheduleWrites = {
   /** Schedules a send, or replaces one that waits. Counts its bytes as stored. */
-  put(org: string, send: NewScheduledSend): Promise<ScheduleOutcome>;
+  put(org: string, send: NewScheduledSend, by?: KeyProof): Promise<ScheduleOutcome>;
   /** Cancels the send if it is of this revision and waits. False if it is not. */
   cancel(org: string, id: string, options: { revision: string; now: number }): Promise<boolean>;
   /** Cancels at most `limit` of those that wait for this sender; returns their number. */

@@ -1,8 +1,9 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
+import { requireKey } from "../keys/key-proofs.ts";
 import { appendInTransaction, findCircumstances } from "../log/batch-log.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import type { NewSend, SendOutcome } from "../ports.ts";
-import type { Row, Transaction } from "../sql/driver.ts";
+import type { Driver, Row, Transaction } from "../sql/driver.ts";
 import type {
   DueSend,
   Failure,
@@ -32,11 +33,13 @@ const addToSchedule = `INSERT INTO schedule (org, next_at, waiting) VALUES (?, ?
 const takeOffSchedule = "UPDATE schedule SET waiting = waiting - ? WHERE org = ?";
 const countBytes = "UPDATE organization SET stored_bytes = stored_bytes + ? WHERE id = ?";
 
+type Dependencies = { driver: Pick<Driver, "dialect">; writer: LogWriter };
+
 /**
  * Creates the writes of scheduled sends. All of them lock the organization first, so that a cancellation and the sending,
  * or two nodes that send, come one after the other.
  */
-export function createScheduleWrites({ writer }: { writer: LogWriter }): ScheduleWrites {
+export function createScheduleWrites({ driver, writer }: Dependencies): ScheduleWrites {
   async function settleAll(org: string, settlement: Settlement): Promise<Settled[]> {
     return await writer.bulk(org, (transaction) => settleIn(transaction, org, settlement));
   }
@@ -55,7 +58,12 @@ export function createScheduleWrites({ writer }: { writer: LogWriter }): Schedul
   }
 
   return {
-    put: (org, send) => writer.commit([org], (transaction) => putIn(transaction, org, send)),
+    put: (org, send, by) =>
+      writer.commit([org], async (transaction) => {
+        const outcome = await putIn(transaction, org, send);
+        await requireKey(driver.dialect, transaction.sql, by);
+        return outcome;
+      }),
     async cancel(org, id, { revision, now }) {
       return await writer.commit([org], async ({ sql, heads }) => {
         if (!heads.has(org)) return false;

@@ -4,6 +4,8 @@ import { statistics } from "../sqlite/statistics.ts";
 export type Dialect = {
   /** Ends a SELECT that locks its rows until the transaction ends. */
   forUpdate: string;
+  /** Ends a SELECT that keeps its rows from being changed until the transaction ends, but lets others do the same. */
+  forShare: string;
   /** A subquery over the texts of a JSON array, as in `… IN (${textsOf("?")})`. Its column is `value`. */
   textsOf(placeholder: string): string;
   /**
@@ -44,6 +46,7 @@ export type Dialect = {
 /** SQLite: a single writer, so transactions need no row locks. */
 export const sqliteDialect: Dialect = {
   forUpdate: "",
+  forShare: "",
   textsOf: (placeholder) => `SELECT value FROM json_each(${placeholder})`,
   tuplesOf: (placeholder, columns) =>
     `SELECT ${columnsOf(columns, (index) => `json_extract(value, '$[${index}]')`)} FROM json_each(${placeholder})`,
@@ -63,6 +66,7 @@ export const sqliteDialect: Dialect = {
 /** PostgreSQL. */
 export const postgresDialect: Dialect = {
   forUpdate: " FOR UPDATE",
+  forShare: " FOR SHARE",
   // Bun encodes a parameter of type json as JSON once more, so it is passed as text.
   textsOf: (placeholder) =>
     `SELECT value FROM json_array_elements_text(CAST(CAST(${placeholder} AS text) AS json)) AS texts (value)`,

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { type HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import { createLoneBusSecrets } from "../nodes/bus-secrets.ts";
 import { createLoneRegistry } from "../nodes/nodes.ts";
-import type { NewSend, Put, SendOutcome } from "../ports.ts";
+import type { KeyProof, NewSend, Put, SendOutcome } from "../ports.ts";
 import type { Database, DatabaseEvents, Writes } from "../store.ts";
 import type { ImportOutcome } from "../transfer/ports.ts";
 import {
@@ -85,7 +85,9 @@ export async function openSqliteThread(
   }
 
   /** Here, too, both ends are this code. */
-  async function putPacked(...args: [org: string, cid: string, put: SentPut, now: number]): Promise<Put | undefined> {
+  async function putPacked(
+    ...args: [org: string, cid: string, put: SentPut, now: number, by: KeyProof | undefined]
+  ): Promise<Put | undefined> {
     return (await send({ port: "conversations", method: "put", args })) as Put | undefined;
   }
 
@@ -117,7 +119,7 @@ export async function openSqliteThread(
           noteSeen: remote("users", "noteSeen"),
         },
         conversations: {
-          put: (org, cid, put, now) => putPacked(org, cid, packPut(put), now),
+          put: (org, cid, put, now, by) => putPacked(org, cid, packPut(put), now, by),
           remove: remote("conversations", "remove"),
         },
         participants: { add: remote("participants", "add"), remove: remote("participants", "remove") },

@@ -2,6 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
 import { migrateStore } from "../migrate.ts";
+import type { KeyProof } from "../ports.ts";
 import { createWrites } from "../store.ts";
 import {
   type Answer,
@@ -30,9 +31,15 @@ async function open(file: string): Promise<void> {
   const writes = createWrites({ driver, announce: (events) => report({ kind: "committed", events }) });
   const { conversations, imports } = writes;
   const entrance = createTurnstile(1); // unpacking 100,000 participants takes about 10 ms; sends get their turn between two sets
-  async function putConversation(org: string, cid: string, put: SentPut, now: number): Promise<unknown> {
+  async function putConversation(
+    org: string,
+    cid: string,
+    put: SentPut,
+    now: number,
+    by: KeyProof | undefined,
+  ): Promise<unknown> {
     if (put.participants !== undefined && put.participants.length > longText) await entrance.pass(org);
-    return await conversations.put(org, cid, unpackPut(put), now);
+    return await conversations.put(org, cid, unpackPut(put), now, by);
   }
   const ports: Record<string, Record<string, (...args: never[]) => Promise<unknown>>> = {
     ...writes,

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createId } from "../../lib/text/ids.ts";
+import type { KeyReads, NewKey, StoredKey } from "../keys/ports.ts";
 import { migrateStore } from "../migrate.ts";
-import type { KeyReads, NewKey, StoredKey } from "../ports.ts";
+import type { KeyProof } from "../ports.ts";
 import type { Driver } from "../sql/driver.ts";
 import { rowsOfStep } from "../sql/steps.ts";
 import { createStore, createWrites } from "../store.ts";
@@ -209,6 +210,65 @@ export function describeKeys(engine: string, open: OpenDatabase): void {
       expect(await keys.countOfOtherPepper("p")).toBe(before + 1);
       await keys.rotate(id, { digest: "d", pepper: "p", othersEndAt: 1, keep: 3, now: 1 });
       expect(await keys.countOfOtherPepper("p")).toBe(before);
+    });
+
+    test("prove a call only while they are valid", async () => {
+      const { keys, organizations } = context.store;
+      await organizations.put("proving", undefined, 1);
+      const { id } = await create({ org: "proving", expiresAt: 100 });
+      const proof = { id, org: "proving", digest: "first", now: 50 };
+      const isProven = async (change: Partial<KeyProof> = {}) => {
+        const by = { ...proof, ...change };
+        const made = keyOf({ org: "proving" });
+        const outcome = await keys.create(made, by).catch((error: unknown) => error);
+        if (typeof outcome !== "boolean") expect(outcome).toMatchObject({ code: "unauthorized" });
+        expect((await keys.get(made.id)) !== undefined).toBe(outcome === true);
+        expect(await keys.isValid(by)).toBe(outcome === true);
+        return outcome === true;
+      };
+      expect(await isProven()).toBe(true);
+      expect(await isProven({ now: 100 })).toBe(false);
+      expect(await isProven({ digest: "another" })).toBe(false);
+      expect(await isProven({ org: "o" })).toBe(false);
+      expect(await isProven({ org: null })).toBe(false);
+      expect(await isProven({ id: "nobody's" })).toBe(false);
+      await keys.rotate(id, { digest: "second", pepper: "p", othersEndAt: 60, keep: 3, now: 50 }, proof);
+      expect([await isProven({ now: 59 }), await isProven({ now: 60 }), await isProven({ digest: "second" })]).toEqual([
+        true,
+        false,
+        true,
+      ]);
+      const other = await create({ org: "proving", digest: "second" });
+      await keys.revoke(other.id, 9);
+      expect(await isProven({ id: other.id, digest: "second" })).toBe(false);
+      await organizations.remove("proving", 2);
+      expect(await isProven({ digest: "second" })).toBe(false);
+      await organizations.put("proving", undefined, 3);
+      expect(await isProven({ digest: "second" })).toBe(false);
+    });
+
+    test("that are no longer valid import nothing more", async () => {
+      const { keys, organizations, imports, users } = context.store;
+      await organizations.put("importing", undefined, 1);
+      const { id } = await create({ org: "importing" });
+      const by = { id, org: "importing", digest: "first", now: 50 };
+      const add = (uid: string) =>
+        imports.add({
+          org: "importing",
+          items: [{ kind: "user", id: uid, name: undefined, isBlocked: undefined }],
+          maxParticipants: 1,
+          hasRoom: true,
+          keyId: id,
+          by,
+          now: 50,
+        });
+      expect(await add("before")).toMatchObject({ written: 1 });
+      await keys.revoke(id, 9);
+      expect(await add("after").catch((error: unknown) => error)).toMatchObject({ code: "unauthorized" });
+      expect([(await users.get("importing", "before"))?.id, await users.get("importing", "after")]).toEqual([
+        "before",
+        undefined,
+      ]);
     });
 
     test("are recorded with the events they sent, which never show them", async () => {

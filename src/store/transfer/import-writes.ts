@@ -1,5 +1,6 @@
 import { ensureUsers } from "../directory/users.ts";
 import { nameImportedFiles } from "../files/files.ts";
+import { requireKey } from "../keys/key-proofs.ts";
 import { emitBlock, emitMembership } from "../log/control-events.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import { createPacedWork } from "../log/paced-work.ts";
@@ -29,6 +30,7 @@ export function createImportWrites({ driver, writer }: Dependencies): ImportWrit
       const found = await lookAt(transaction.sql.rows, part);
       const plan = planImport(found, part, { pastHead: transaction.pastHead(org), givesIds });
       await writeAll(driver, transaction, { part, plan, head });
+      await requireKey(driver.dialect, transaction.sql, part.by);
       return outcomeOf(plan, givesIds);
     });
   }

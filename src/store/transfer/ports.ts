@@ -1,4 +1,5 @@
 import type { NamedFile } from "../files/ports.ts";
+import type { KeyProof } from "../ports.ts";
 
 /**
  * One thing to be imported. A user, conversation or participant that is there already stays, with a name only where one
@@ -47,6 +48,8 @@ export type ImportPart = {
   hasRoom: boolean;
   /** The key that imports, kept for operators. */
   keyId: string;
+  /** The same, if it is in the table: it must still be valid when the part is stored. */
+  by?: KeyProof | undefined;
   now: number;
 };
 

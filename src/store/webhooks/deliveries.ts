@@ -1,4 +1,5 @@
 import { joinIds } from "../../lib/text/joined-ids.ts";
+import { requireKey } from "../keys/key-proofs.ts";
 import type { Driver, Reader, Row, Transaction } from "../sql/driver.ts";
 import { type DeliveryRow, deliveryColumns, toDelivery, toDeliveryRow, toTriedRow } from "./delivery-rows.ts";
 import type { WebhookDeliveryReads, WebhookDeliveryWrites, WebhookQueue } from "./ports.ts";
@@ -152,12 +153,14 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
         },
       ),
     add: (delivery) => within([delivery.org], (sql) => sql.rows.insert("webhook_delivery", [toDeliveryRow(delivery)])),
-    restart: ({ org, webhook, id }, { now, expiresAt }) =>
+    restart: ({ org, webhook, id }, { now, expiresAt }, by) =>
       within([org], async (sql) => {
         await expectAll(sql, [{ org, webhook, nextTryAt: now }]);
         const again = `UPDATE webhook_delivery SET state = 'waiting', tries = 0, next_try_at = ?, expires_at = ?
           WHERE org = ? AND webhook = ? AND id = ? AND state <> 'waiting'`;
-        return (await sql.run(again, now, expiresAt, org, webhook, id)) > 0;
+        const isRestarted = (await sql.run(again, now, expiresAt, org, webhook, id)) > 0;
+        await requireKey(driver.dialect, sql, by);
+        return isRestarted;
       }),
     postpone: ({ org, webhook }, at) =>
       within([org], async (sql) => {

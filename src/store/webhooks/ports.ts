@@ -1,5 +1,5 @@
 import type { UnreachedEvent, UnreachedUntil } from "../../contract/webhooks/payloads.ts";
-import type { EntityPage } from "../ports.ts";
+import type { EntityPage, KeyProof } from "../ports.ts";
 
 /** A secret that signs, newest first. `endsAt` is `null` for the current one. Times in milliseconds since the Unix epoch. */
 export type WebhookSecret = { secret: string; endsAt: number | null };
@@ -46,12 +46,13 @@ export type WebhookReads = {
 /** Writes webhooks. What they wait for holds for every event that is committed after the change. */
 export type WebhookWrites = {
   /** Creates or changes a webhook, and switches it on. */
-  put(org: string, webhook: NewWebhook): Promise<WebhookOutcome>;
+  put(org: string, webhook: NewWebhook, by?: KeyProof): Promise<WebhookOutcome>;
   /** Adds a secret; earlier ones end at `othersEndAt`, those that have ended by `now` go. `undefined` if there is no such webhook. */
   rotate(
     org: string,
     id: string,
     change: { secret: string; othersEndAt: number; now: number },
+    by?: KeyProof,
   ): Promise<StoredWebhook | undefined>;
   /** Switches the webhook off. False if it is off, or gone. */
   disable(org: string, ref: string, now: number): Promise<boolean>;
@@ -208,7 +209,11 @@ export type WebhookDeliveryWrites = {
   /** Stores a delivery that needs no try, or none any more. */
   add(delivery: WebhookDelivery): Promise<void>;
   /** Lets a delivery wait for its first try again. False if there is none, or it waits. */
-  restart(place: WebhookQueue & { id: string }, at: { now: number; expiresAt: number }): Promise<boolean>;
+  restart(
+    place: WebhookQueue & { id: string },
+    at: { now: number; expiresAt: number },
+    by?: KeyProof,
+  ): Promise<boolean>;
   /** Nobody need look at this webhook before `at`, or without it at all, as it is gone. */
   postpone(queue: WebhookQueue, at: number | undefined): Promise<void>;
 };

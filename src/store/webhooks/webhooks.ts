@@ -1,5 +1,7 @@
+import { requireKey } from "../keys/key-proofs.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
-import type { Reader, Row } from "../sql/driver.ts";
+import type { KeyProof } from "../ports.ts";
+import type { Driver, Reader, Row } from "../sql/driver.ts";
 import type { StoredWebhook, WebhookReads, WebhookSecret, WebhookWrites } from "./ports.ts";
 import { wishesColumn } from "./wishes.ts";
 
@@ -50,7 +52,7 @@ export function createWebhookReads({ reader }: { reader: Reader }): WebhookReads
  * Creates the writes of webhooks. All of them lock the organization first, as every commit of an event does, and set what
  * that commit reads.
  */
-export function createWebhookWrites({ writer }: { writer: LogWriter }): WebhookWrites {
+export function createWebhookWrites({ driver, writer }: { driver: Driver; writer: LogWriter }): WebhookWrites {
   /** Changes the webhooks of an organization; `change` returns those that it then has, or nothing if it changed none. */
   async function change<Result>(
     org: string,
@@ -59,6 +61,7 @@ export function createWebhookWrites({ writer }: { writer: LogWriter }): WebhookW
       transaction: LogTransaction,
       webhooks: StoredWebhook[],
     ) => Promise<{ left?: StoredWebhook[]; result: Result }>,
+    by?: KeyProof,
   ): Promise<Result> {
     return await writer.commit([org], async (transaction) => {
       const { sql, heads } = transaction;
@@ -66,6 +69,7 @@ export function createWebhookWrites({ writer }: { writer: LogWriter }): WebhookW
       const { left, result } = await work(transaction, (await sql.all<WebhookRow>(findAll, org)).map(toWebhook));
       if (left !== undefined)
         await sql.run("UPDATE organization SET webhooks = CAST(? AS TEXT) WHERE id = ?", wishesColumn(left), org);
+      await requireKey(driver.dialect, sql, by);
       return result;
     });
   }
@@ -74,31 +78,41 @@ export function createWebhookWrites({ writer }: { writer: LogWriter }): WebhookW
     await sql.rows.update("webhook", ["org", "id"], [toRow(webhook)]);
 
   return {
-    put: (org, { id, ref, url, events, waitMs, until, secret, now, most }) =>
-      change<Awaited<ReturnType<WebhookWrites["put"]>>>(org, { outcome: "missing" }, async (transaction, webhooks) => {
-        const { sql } = transaction;
-        const before = webhooks.find((one) => one.id === id);
-        if (before === undefined && webhooks.length >= most) return { result: { outcome: "too_many" } };
-        const base = before ?? { org, id, ref, secrets: [{ secret, endsAt: null }], createdAt: now };
-        const webhook: StoredWebhook = { ...base, url, events, waitMs, until, disabledAt: null };
-        if (before === undefined) await sql.rows.insert("webhook", [toRow(webhook)]);
-        else await store(transaction, webhook);
-        if (before?.disabledAt != null) await lookAgain(transaction, webhook, now);
-        const left = [...webhooks.filter((one) => one !== before), webhook];
-        return { left, result: { outcome: "done", webhook, isNew: before === undefined } };
-      }),
-    rotate: (org, id, { secret, othersEndAt, now }) =>
-      change<StoredWebhook | undefined>(org, undefined, async (transaction, webhooks) => {
-        const before = webhooks.find((one) => one.id === id);
-        if (before === undefined) return { result: undefined };
-        const others = before.secrets
-          .map((one) => ({ ...one, endsAt: Math.min(one.endsAt ?? othersEndAt, othersEndAt) }))
-          .filter(({ endsAt }) => endsAt > now);
-        const webhook = { ...before, secrets: [{ secret, endsAt: null }, ...others].slice(0, mostSecrets) };
-        await store(transaction, webhook);
-        transaction.sql.forget();
-        return { result: webhook };
-      }),
+    put: (org, { id, ref, url, events, waitMs, until, secret, now, most }, by) =>
+      change<Awaited<ReturnType<WebhookWrites["put"]>>>(
+        org,
+        { outcome: "missing" },
+        async (transaction, webhooks) => {
+          const { sql } = transaction;
+          const before = webhooks.find((one) => one.id === id);
+          if (before === undefined && webhooks.length >= most) return { result: { outcome: "too_many" } };
+          const base = before ?? { org, id, ref, secrets: [{ secret, endsAt: null }], createdAt: now };
+          const webhook: StoredWebhook = { ...base, url, events, waitMs, until, disabledAt: null };
+          if (before === undefined) await sql.rows.insert("webhook", [toRow(webhook)]);
+          else await store(transaction, webhook);
+          if (before?.disabledAt != null) await lookAgain(transaction, webhook, now);
+          const left = [...webhooks.filter((one) => one !== before), webhook];
+          return { left, result: { outcome: "done", webhook, isNew: before === undefined } };
+        },
+        by,
+      ),
+    rotate: (org, id, { secret, othersEndAt, now }, by) =>
+      change<StoredWebhook | undefined>(
+        org,
+        undefined,
+        async (transaction, webhooks) => {
+          const before = webhooks.find((one) => one.id === id);
+          if (before === undefined) return { result: undefined };
+          const others = before.secrets
+            .map((one) => ({ ...one, endsAt: Math.min(one.endsAt ?? othersEndAt, othersEndAt) }))
+            .filter(({ endsAt }) => endsAt > now);
+          const webhook = { ...before, secrets: [{ secret, endsAt: null }, ...others].slice(0, mostSecrets) };
+          await store(transaction, webhook);
+          transaction.sql.forget();
+          return { result: webhook };
+        },
+        by,
+      ),
     disable: (org, ref, now) =>
       change<boolean>(org, false, async (transaction, webhooks) => {
         const before = webhooks.find((one) => one.ref === ref);

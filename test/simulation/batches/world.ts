@@ -26,6 +26,7 @@ const caller: Caller = {
   keyId: "k1",
   rights: { scopes: ["*"], org, senders: null, networks: null, expiresAt: null },
   secretExpiresAt: undefined,
+  digest: undefined,
 };
 const placesOfOrganization = 4;
 const mostInFlight = 512;

@@ -27,7 +27,7 @@ export type Callers = {
   onError(error: unknown): void;
 };
 
-const caller: Caller = { keyId: bootstrapId, rights: unrestricted, secretExpiresAt: undefined };
+const caller: Caller = { keyId: bootstrapId, rights: unrestricted, secretExpiresAt: undefined, digest: undefined };
 const mostAttempts = 6;
 const retryMs = 200;
 

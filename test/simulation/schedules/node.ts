@@ -36,7 +36,7 @@ const mostSkewMs = 3 * 3_600_000;
 /** The product's store of scheduled sends, on a database. */
 export function createScheduleStore({ driver }: StoreParts) {
   const writer = createLogWriter({ driver, announce: () => undefined });
-  return { ...createScheduleReads({ reader: driver }), ...createScheduleWrites({ writer }) };
+  return { ...createScheduleReads({ reader: driver }), ...createScheduleWrites({ driver, writer }) };
 }
 
 /** Starts a node: the product's services and SQL on a way to the database. */
@@ -68,6 +68,7 @@ export function startNode(options: Options): Node {
       reserveRoom: () => ({ error: undefined, grow: () => undefined, end: () => undefined }),
     },
     limits: defaultPayloadLimits,
+    clock: { now: nodeTime },
     elapsed: { now: nodeTime },
     random: random.next,
   });

@@ -1,7 +1,9 @@
-import type { LogWriter } from "./log/log-writer.ts";
+import type { LogWriter } from "../log/log-writer.ts";
+import type { KeyProof } from "../ports.ts";
+import type { Dialect } from "../sql/dialect.ts";
+import type { Driver, Reader, Row, Sql, Transaction } from "../sql/driver.ts";
+import { isValidKey, requireKey } from "./key-proofs.ts";
 import type { KeyChange, KeyReads, KeyWrites, Rotation, StoredKey, StoredSecret } from "./ports.ts";
-import type { Dialect } from "./sql/dialect.ts";
-import type { Driver, Reader, Row, Sql } from "./sql/driver.ts";
 
 type KeyRow = Row & {
   id: string;
@@ -32,8 +34,15 @@ export function createKeyWrites({ driver, writer }: Dependencies): KeyWrites {
   const { forUpdate, textsOf } = driver.dialect;
   const markUsed = `UPDATE api_key SET last_used_at = ? WHERE id IN
     (SELECT id FROM api_key WHERE id IN (${textsOf("?")}) AND COALESCE(last_used_at, 0) < ? ORDER BY id${forUpdate})`;
+
+  /** Locks a key that is to be changed, and that of the caller, which must still be valid. */
+  async function lock(sql: Transaction, id: string, by: KeyProof | undefined): Promise<void> {
+    await sql.rows.lock("api_key", ["id"], by === undefined ? [{ id }] : [{ id }, { id: by.id }]);
+    await requireKey(driver.dialect, sql, by);
+  }
+
   return {
-    async create(key) {
+    async create(key, by) {
       const orgs = key.org === null ? [] : [key.org];
       return await writer.commit(orgs, async ({ sql, heads }) => {
         if (key.org !== null && !heads.has(key.org)) return false;
@@ -53,13 +62,15 @@ export function createKeyWrites({ driver, writer }: Dependencies): KeyWrites {
           key.createdAt,
           await nextVersion(sql),
         );
+        await requireKey(driver.dialect, sql, by);
         return true;
       });
     },
-    async rotate(id, rotation) {
+    async rotate(id, rotation, by) {
       return await driver.transaction(async (sql) => {
         const version = await nextVersion(sql);
-        const [row] = await sql.all<KeyRow>(find + forUpdate, id);
+        await lock(sql, id, by);
+        const [row] = await sql.all<KeyRow>(find, id);
         if (row === undefined) return undefined;
         const key = toKey(row);
         const secrets = rotated(key.secrets, rotation);
@@ -68,10 +79,12 @@ export function createKeyWrites({ driver, writer }: Dependencies): KeyWrites {
         return { ...key, secrets };
       });
     },
-    async revoke(id, now) {
+    async revoke(id, now, by) {
       return await driver.transaction(async (sql) => {
+        const version = await nextVersion(sql);
+        await lock(sql, id, by);
         const update = "UPDATE api_key SET revoked_at = ?, version = ? WHERE id = ? AND revoked_at IS NULL";
-        return (await sql.run(update, now, await nextVersion(sql), id)) > 0;
+        return (await sql.run(update, now, version, id)) > 0;
       });
     },
     async markUsed(ids, now) {
@@ -118,6 +131,7 @@ export function createKeyReads({ reader }: { reader: Reader }): KeyReads {
       const rows = await reader.all<KeyRow>(findChanges, since, JSON.stringify(ids));
       return rows.map(toChange);
     },
+    isValid: (proof) => isValidKey(reader, proof),
     async countOfOtherPepper(pepper) {
       const [row] = await reader.all<{ count: number }>(
         "SELECT COUNT(*) AS count FROM api_key WHERE pepper <> ? AND revoked_at IS NULL",
