@@ -9,6 +9,12 @@ export type UploadOptions = CallOptions & {
   contentType?: string | undefined;
 };
 
+/** The options of a download. */
+export type DownloadOptions = CallOptions & {
+  /** The organization of the file. */
+  organization?: string | undefined;
+};
+
 type Dependencies = { root: string; key: string; fetch: Fetch; timeoutMs: number };
 
 const uploadMayTakeMs = 3_600_000;
@@ -47,9 +53,12 @@ export function createFileCalls(exchange: Exchange, request: Request, { root, ke
     fileUrl(fileId: string): string {
       return root + path`/files/${fileId}`;
     },
-    /** Downloads a file. The response has begun, and its body comes as fast as it is read. */
-    async download(fileId: string, { signal }: CallOptions = {}): Promise<Response> {
-      const url = root + path`/files/${fileId}`;
+    /**
+     * Downloads a file. The response has begun, and its body comes as fast as it is read. A key that is bound to no organization
+     * names the organization if several have a file of this id, as imports can bring one.
+     */
+    async download(fileId: string, { signal, organization }: DownloadOptions = {}): Promise<Response> {
+      const url = root + path`/files/${fileId}` + query({ organization });
       const opened = await openBytes({ url, key, timeoutMs, fetch, signal });
       if ("error" in opened) throw opened.error;
       return opened.response;

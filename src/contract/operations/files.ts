@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { exampleIds, fileExample } from "../documents/examples.ts";
 import { fileId, fileShown, uploadQuery } from "../files.ts";
+import { identifier } from "../identifiers.ts";
 import { defineOperation, noQuery, organizationPath } from "./operation.ts";
 
 const path = `${organizationPath.path}/files`;
@@ -69,8 +70,13 @@ export const fileOperations = {
     limitsItself: true,
     summary: "Download a file",
     description:
-      "Takes a key; or `Authorization: Bearer` with the token of a user who takes part in a conversation in which a message names the file; or no header but an address from `get_file_urls`, which is valid for 10 minutes, for that user and file only. Answers `Range`, `If-Range` and `If-None-Match` (RFC 9110). Browsers save the file and never run it.",
-    query: noQuery,
+      "Takes a key; or `Authorization: Bearer` with the token of a user who takes part in a conversation in which a message names the file; or no header but an address from `get_file_urls`, which is valid for 10 minutes, for that user and file only. An import may bring the id of a file of another organization: then a key that is bound to none must name the organization, and is 422 otherwise. Answers `Range`, `If-Range` and `If-None-Match` (RFC 9110). Browsers save the file and never run it.",
+    query: z.strictObject({
+      organization: identifier.optional().meta({
+        description:
+          "The organization of the file. A key needs it only if several organizations have a file of this id.",
+      }),
+    }),
     body: undefined,
     answers: {
       200: { description: "The bytes, with the media type of the upload." },

@@ -8,7 +8,7 @@ import type { Downloads } from "../../services/files/downloads.ts";
 import type { FileAddresses } from "../../services/files/file-addresses.ts";
 import type { FileReader, Files, Upload } from "../../services/files/files.ts";
 import type { Authentication } from "../../services/keys/authentication.ts";
-import { permitScope } from "../../services/keys/permissions.ts";
+import { permitOrganization, permitScope } from "../../services/keys/permissions.ts";
 import type { RateLimit } from "../../services/limits/key-rates.ts";
 import { admitOnceKnown, type OrganizationUse } from "../../services/limits/organization-use.ts";
 import type { Identity } from "../../services/sessions/tokens.ts";
@@ -114,7 +114,8 @@ async function receive<Result>(
 }
 
 /** Binds the addresses of files, which take a key, a user's token, or a signature of their own. */
-export function bindDownloads(app: Router, { downloadFile: { path, params } }: Operations, services: Services): void {
+export function bindDownloads(app: Router, { downloadFile }: Operations, services: Services): void {
+  const { path, params, query } = downloadFile;
   const { files, downloads, redact, onError } = services;
   const route = { method: "GET", path };
   app.get(path.replace(/\{(\w+)\}/, ":$1"), async ({ req, env }) => {
@@ -124,7 +125,8 @@ export function bindDownloads(app: Router, { downloadFile: { path, params } }: O
     env.call.requestId = requestId;
     try {
       const { file_id: id } = validate(params, req.param());
-      const reader = await identify(request, id, env, services);
+      const { organization } = validate(query, organizationOf(req.query("organization")));
+      const reader = await identify(request, { id, organization }, env, services);
       const { file, bytes } = await files.open(id, reader);
       env.call.org = file.org;
       const etag = `"${file.sha256}"`;
@@ -162,10 +164,14 @@ export function bindDownloads(app: Router, { downloadFile: { path, params } }: O
   });
 }
 
+function organizationOf(given: string | undefined): { organization?: string } {
+  return given === undefined ? {} : { organization: given };
+}
+
 /** Who asks. Throws `unauthorized`, or `rate_limited`. */
 async function identify(
   request: Request,
-  id: string,
+  { id, organization }: { id: string; organization: string | undefined },
   { call, runtime }: { call: Call; runtime: Runtime },
   { authentication, fileAddresses, downloads, rateLimit, use, clientAddress }: Services,
 ): Promise<FileReader> {
@@ -192,7 +198,8 @@ async function identify(
   call.keyId = caller.keyId;
   rateLimit.admit(caller.keyId, 1);
   permitScope(caller, "history:read");
-  const org = caller.rights.org ?? undefined;
+  if (organization !== undefined) permitOrganization(caller, organization);
+  const org = caller.rights.org ?? organization;
   await payAndWait(org, org ?? caller.keyId);
   return { org };
 }

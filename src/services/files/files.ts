@@ -27,13 +27,16 @@ export type Files = {
   /** Throws `file_not_found`. */
   get(org: string, id: string): Promise<FileShown>;
   remove(org: string, id: string): Promise<void>;
-  /** A file and its bytes, for a caller who may have it: throws `file_not_found` otherwise, and for a file without bytes. */
+  /**
+   * A file and its bytes, for a caller who may have it: throws `file_not_found` otherwise, and for a file without bytes, and
+   * `invalid_request` if a reader that names no organization could mean the files of several.
+   */
   open(id: string, reader: FileReader): Promise<{ file: StoredFile; bytes: StoredBytes }>;
   /** Those of the files that the user may have now. */
   readableBy(org: string, uid: string, ids: string[]): Promise<Set<string>>;
 };
 
-/** Who asks for a file: a user, or a key, of one organization or with access to all. */
+/** Who asks for a file: a user, or a key, for that of one organization or of whichever has it. */
 export type FileReader = { org: string; uid: string } | { org: string | undefined };
 
 /** The bytes of a file on their way in. */
@@ -132,7 +135,11 @@ export function createFiles(dependencies: Dependencies): Files {
 
   async function findFor(id: string, reader: FileReader): Promise<StoredFile | undefined> {
     const { org } = reader;
-    if (org === undefined) return (await files.find(id)).find(({ bytesId }) => bytesId !== undefined);
+    if (org === undefined) {
+      const [found, another] = (await files.find(id)).filter(isKept);
+      if (another !== undefined) throw ambiguous(); // whichever it is: an import may announce the id of another's file
+      return found;
+    }
     if ("uid" in reader && !(await files.readableBy(org, reader.uid, [id])).has(id)) return undefined;
     return await files.get(org, id);
   }
@@ -216,4 +223,11 @@ function tooLarge(maxBytes: number): HeraldError {
     "payload_too_large",
     `the file exceeds the limit of ${maxBytes} bytes (HERALD_LIMIT_FILE_BYTES)`,
   );
+}
+
+function ambiguous(): HeraldError {
+  const detail = "must name the organization, as several have a file of this id";
+  return new HeraldError("invalid_request", `/organization: ${detail}`, {
+    fields: [{ pointer: "/organization", detail }],
+  });
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { expectProblem } from "../../harness/reading/expectations.ts";
 import { filesOf } from "../../harness/servers/files.ts";
 import { useHerald } from "../../harness/servers/herald.ts";
+import { createKey } from "../../harness/servers/keys.ts";
 import { createOrganization, type Organization } from "../../harness/servers/organization.ts";
 import { exportOf, importInto, messageLine } from "../transfer/lines.ts";
 
@@ -49,8 +50,33 @@ describe("the files of imported messages", () => {
     expect((await importInto(copy, lines)).end).toMatchObject({ failed: 0 });
     const bob = await bearer(copy, "bob");
     expectProblem(await filesOf(copy).download(file_id, bob), 404, "file_not_found"); // bytes of another organization
-    const { text } = await filesOf(org).download(file_id);
+    const { text } = await filesOf(org).downloadOf(org, file_id);
     expect((await filesOf(copy).put(file_id, text)).status).toBe(201);
     expect((await filesOf(copy).download(file_id, bob)).text).toBe("bytes");
+  });
+
+  test("never stand in for those of another organization, whose ids an import names", async () => {
+    const [org, thief] = [await createOrganization(herald()), await createOrganization(herald())];
+    const { file_id } = await filesOf(org).uploaded("contract.pdf", "the real one");
+    const cid = await org.conversation(["alice"]);
+    await org.sent("alice", {
+      cid,
+      attachments: [{ name: "later.pdf", size: 9, content_type: "application/pdf" }],
+    });
+    const laterId = (await org.history(cid))[0]?.attachments[0]?.file_id ?? "";
+    for (const id of [file_id, laterId]) {
+      const lines = [room, messageLine(`m ${id}`, 1, { attachments: [{ name: "x", file_id: id }] })];
+      expect((await importInto(thief, lines)).end).toMatchObject({ failed: 0 });
+      expect((await filesOf(thief).put(id, "forged")).status).toBe(201);
+      expectProblem(await filesOf(org).download(id), 422, "invalid_request", "/organization");
+      expect((await filesOf(org).downloadOf(thief, id)).text).toBe("forged");
+    }
+    expect((await filesOf(org).downloadOf(org, file_id)).text).toBe("the real one");
+    expectProblem(await filesOf(org).downloadOf(org, laterId), 404, "file_not_found");
+    const bound = async ({ id }: Organization) => ({
+      "Admin-Api-Key": (await createKey(herald(), { organization: id })).key,
+    });
+    expect((await filesOf(org).download(file_id, await bound(org))).text).toBe("the real one");
+    expectProblem(await filesOf(org).downloadOf(org, file_id, await bound(thief)), 403, "organization_forbidden");
   });
 });

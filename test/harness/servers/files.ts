@@ -27,5 +27,12 @@ export function filesOf({ herald, path }: Organization) {
     /** Downloads with the key, or with these headers instead. */
     download: (id: string, headers: Record<string, string> = { "Admin-Api-Key": TEST_KEY }): Promise<Answer<string>> =>
       herald.http("GET", `/files/${encodeURIComponent(id)}`, { headers }),
+    /** Downloads the file of an organization, with the key or with these headers. */
+    downloadOf: (
+      org: Pick<Organization, "id">,
+      id: string,
+      headers: Record<string, string> = { "Admin-Api-Key": TEST_KEY },
+    ): Promise<Answer<string>> =>
+      herald.http("GET", `/files/${encodeURIComponent(id)}?organization=${encodeURIComponent(org.id)}`, { headers }),
   };
 }
