@@ -2,7 +2,9 @@ import { accessSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, ConfigError } from "../config.ts";
 import { HeraldError } from "../contract/errors/errors.ts";
+import { rootCauseOf } from "../lib/observing/root-cause.ts";
 import { openPostgres } from "../store/postgres/postgres.ts";
+import { stateOf } from "../store/postgres/refusals.ts";
 import type { Reader } from "../store/sql/driver.ts";
 import { DatabaseInUseError } from "../store/sqlite/sqlite.ts";
 import { openSqliteThread } from "../store/sqlite/thread.ts";
@@ -76,10 +78,6 @@ export async function checkStore(reader: Pick<Reader, "all">, onError: (error: u
 
 /** Whether the error is SQLSTATE insufficient_privilege (PostgreSQL, appendix A). */
 function isForbidden(error: unknown): boolean {
-  return error instanceof Error && "errno" in error && error.errno === "42501";
-}
-
-function rootCauseOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : rootCauseOf(error.cause);
+  const root = error instanceof HeraldError ? error.cause : error;
+  return stateOf(root) === "42501";
 }

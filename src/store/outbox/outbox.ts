@@ -3,6 +3,7 @@ import { unavailable } from "../../contract/errors/errors.ts";
 import type { Problem } from "../../contract/errors/problem.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
 import { createPool } from "../postgres/pool.ts";
+import { isReadOnly } from "../postgres/refusals.ts";
 import type { OutboxEnd, OutboxRow, OutboxTable } from "./ports.ts";
 
 const channel = "herald_outbox";
@@ -30,6 +31,7 @@ export function openOutbox(url: string, mostBytes: number): OutboxTable {
       connectionTimeout: connectTimeoutSeconds,
       connection: {
         application_name: "herald outbox",
+        default_transaction_isolation: "read committed", // the database may have another default
         statement_timeout: statementMs,
         idle_in_transaction_session_timeout: transactionMs,
       },
@@ -40,6 +42,7 @@ export function openOutbox(url: string, mostBytes: number): OutboxTable {
     deadlineMs,
     waitMs: deadlineMs,
     onSilence: (since) => pool.doubt(since),
+    isUseless: isReadOnly,
   });
   const ear = new SQL(url, { max: 1, connectionTimeout: connectTimeoutSeconds });
   let isClosed = false;
@@ -82,7 +85,7 @@ export function openOutbox(url: string, mostBytes: number): OutboxTable {
     },
     take: (org, end) =>
       use({ of: org }, (sql) =>
-        sql.begin(async (transaction) => {
+        sql.begin("isolation level read committed", async (transaction) => {
           const [lock] = await transaction`
             SELECT pg_try_advisory_xact_lock(hashtextextended(${org}, ${lockSeed})) AS is_ours`;
           if (lock?.is_ours !== true) return undefined;

@@ -15,6 +15,8 @@ export type Pool = {
    * their next call would otherwise have to find out.
    */
   doubt(since: number): void;
+  /** Replaces all connections, each once its calls have ended: they lead to a server that accepts no writes. */
+  retire(): void;
   /** Resolves once all calls have ended and the connections are closed. */
   close(): Promise<void>;
 };
@@ -39,12 +41,17 @@ type Options = PoolSize & {
   waitMs: number;
   /** Called when a connection is replaced, with the time since which it was silent. */
   onSilence(since: number): void;
+  /** Whether an error says that its connection is of no use, though it answers; it is replaced, at most once a second. */
+  isUseless?(error: unknown): boolean;
 };
 
 type Call = { of: string; startedAt: number; start(line: Line): void; refuse(error: Error): void };
 type Line = {
   connection: SQL;
   calls: Set<Call>;
+  openedAt: number;
+  /** Whether it takes no more calls, and is replaced once those it has have ended. */
+  isRetired: boolean;
   runningSince: number;
   answeredAt: number;
   lastTookMs: number;
@@ -57,6 +64,7 @@ const flowsMs = 5;
 const large = { rows: 100, characters: 256 * 1024 };
 const largeAtOnce = 2;
 const closeWithinSeconds = 5;
+const renewEveryMs = 1_000;
 /** One of so many calls goes to the latest free connection if all connections are to stay ready. */
 const callsPerTurn = 32;
 /** What work for no single organization is of; it is not limited. */
@@ -75,6 +83,7 @@ export function createPool({
   deadlineMs,
   waitMs,
   onSilence,
+  isUseless = () => false,
 }: Options): Pool {
   const lines = Array.from({ length: connections }, openLine);
   const waiting = createTurns<Call>();
@@ -84,8 +93,17 @@ export function createPool({
   let chosen = 0;
 
   function openLine(): Line {
-    const answeredAt = performance.now(); // not asked yet, so nothing suggests that it is dead
-    return { connection: connect(), calls: new Set(), runningSince: 0, answeredAt, lastTookMs: 0, timer: undefined };
+    const now = performance.now(); // not asked yet, so nothing suggests that it is dead
+    return {
+      connection: connect(),
+      calls: new Set(),
+      openedAt: now,
+      isRetired: false,
+      runningSince: 0,
+      answeredAt: now,
+      lastTookMs: 0,
+      timer: undefined,
+    };
   }
 
   /** Whether the latest free connection is to take a call. */
@@ -95,8 +113,9 @@ export function createPool({
   function findFree(now: number): Line | undefined {
     let free: Line | undefined;
     for (const line of isInTurn() ? lines.toReversed() : lines) {
-      const { calls, runningSince, lastTookMs } = line;
+      const { calls, runningSince, lastTookMs, isRetired } = line;
       const { size } = calls;
+      if (isRetired) continue;
       if (size === 0) return line; // prefers the earliest, which has prepared the statements, unless all shall have
       const flows = size < depth && lastTookMs < flowsMs && now - runningSince < flowsMs;
       if (flows && (free === undefined || size < free.calls.size)) free = line;
@@ -120,6 +139,7 @@ export function createPool({
     windows.close(call.of, isLarge);
     line.runningSince = now;
     line.answeredAt = now;
+    if (line.isRetired && line.calls.size === 0) renew(line);
     startWaiting(now);
     if (onIdle !== undefined && isIdle()) onIdle();
   }
@@ -161,6 +181,11 @@ export function createPool({
     line.connection.close({ timeout: 0 }).catch(() => undefined); // its calls reject, but have been refused already
   }
 
+  function retire(line: Line): void {
+    if (line.calls.size === 0) renew(line);
+    else line.isRetired = true;
+  }
+
   function refuseLate(): void {
     waitTimer = undefined;
     for (let call = waiting.oldest; call !== undefined; call = waiting.oldest) {
@@ -188,6 +213,7 @@ export function createPool({
                 resolve(result);
               },
               (error: unknown) => {
+                if (isUseless(error) && performance.now() - line.openedAt > renewEveryMs) line.isRetired = true;
                 end(line, call, false);
                 reject(error);
               },
@@ -204,6 +230,9 @@ export function createPool({
     },
     doubt(since) {
       for (const line of [...lines]) if (line.calls.size === 0 && line.answeredAt < since) renew(line);
+    },
+    retire() {
+      for (const line of [...lines]) retire(line);
     },
     async close() {
       if (!isIdle()) {

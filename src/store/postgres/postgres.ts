@@ -1,5 +1,4 @@
 import { SQL } from "bun";
-import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
 import { createId } from "../../lib/text/ids.ts";
 import { createParticipantReads, createStanding } from "../directory/participants.ts";
@@ -19,6 +18,7 @@ import { grantServing } from "./grants.ts";
 import { runMigration } from "./migration.ts";
 import { createPlans } from "./plans.ts";
 import { createPool, type Pool, type PoolSize } from "./pool.ts";
+import { isReadOnly, translate } from "./refusals.ts";
 import { readPostgresSizes } from "./sizes.ts";
 import { type Ask, runTransaction, setEveryOrganization, setOrganizations, statementsOf } from "./transaction.ts";
 
@@ -29,6 +29,7 @@ const single: PoolSize = { connections: 1, depth: 1, share: 1 };
 const sending: PoolSize = { connections: 2, depth: 1, share: 2, staysReady: true };
 const reading: PoolSize = { connections: 8, depth: 4, share: 8 };
 const connectTimeoutSeconds = 5;
+const leaveEveryMs = 5_000;
 
 // A transaction finds all its rows by an index. PostgreSQL expects a hundred rows from any JSON array, and to find those
 // would read a whole table of up to some 20,000 rows. (A plan without an index then costs enough to be compiled.)
@@ -56,9 +57,8 @@ type Options = Partial<Times> & {
   onReconnect?: (() => void) | undefined;
 };
 
-// SQLSTATE (PostgreSQL, appendix A) and the codes of Bun.
-const outOfSpace = /^53100$/;
-const passing = /^(08|53|40|57|25006|25P03|55P03|ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)|E(CONN|PIPE|TIMEDOUT))/;
+/** The session settings of a pool's connections, and what is called after each call that succeeded. */
+type PoolOptions = { settings?: Record<string, string>; onUse?(): void };
 
 const findExemption = "SELECT 1 AS one FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)";
 const exemptionAdvice =
@@ -82,6 +82,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
         statement_timeout: statement,
         idle_in_transaction_session_timeout: idleTransaction,
         synchronous_commit: "on",
+        default_transaction_isolation: "read committed", // for single statements: the database may have another default
         ...more,
       },
       onconnect: (error) => {
@@ -90,7 +91,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
     });
   }
 
-  function open(size: PoolSize, settings: Record<string, string> = {}): Pool {
+  function open(size: PoolSize, { settings = {}, onUse = () => undefined }: PoolOptions = {}): Pool {
     let made = 0;
     const connectNext = () => {
       let isFirst = made++ < size.connections;
@@ -105,24 +106,52 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
       deadlineMs: deadline,
       waitMs: wait,
       onSilence: (since) => {
-        for (const each of [sender, writer, housekeeper, readers]) each.doubt(since);
+        for (const each of pools()) each.doubt(since);
       },
+      isUseless: isReadOnly,
     });
     return {
       ...pool,
       async use(turn, run) {
         try {
-          return await pool.use(turn, run);
+          const result = await pool.use(turn, run);
+          onUse();
+          return result;
         } catch (error) {
+          if (isReadOnly(error)) leaveReadOnly();
           throw translate(error);
         }
       },
     };
   }
 
-  const sender = open(sending, byKeys);
-  const writer = open(single, byKeys);
-  const housekeeper = open(single, byKeys);
+  const pools = () => [sender, writer, housekeeper, readers];
+
+  /**
+   * Another server may have taken over, and this one be its standby now: while it refuses writes, all connections are opened anew
+   * from time to time, those that read too, as they would not see what is written elsewhere.
+   */
+  function leaveReadOnly(): void {
+    isReadOnlyNow = true;
+    const now = performance.now();
+    if (now - leftReadOnlyAt < leaveEveryMs) return;
+    leftReadOnlyAt = now;
+    for (const pool of pools()) pool.retire();
+  }
+
+  /** Connections for reading may still lead to the server that refused. */
+  function noteWrite(): void {
+    if (!isReadOnlyNow) return;
+    isReadOnlyNow = false;
+    readers.retire();
+  }
+
+  let isReadOnlyNow = false;
+  let leftReadOnlyAt = Number.NEGATIVE_INFINITY;
+  const writing: PoolOptions = { settings: byKeys, onUse: noteWrite }; // each of these transactions locks rows, so it proves something
+  const sender = open(sending, writing);
+  const writer = open(single, writing);
+  const housekeeper = open(single, { settings: byKeys });
   const readers = open(reading);
   const plans = createPlans();
   const numbered = createRewriting(numberParameters);
@@ -185,7 +214,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
       });
     },
     async close() {
-      await Promise.all([sender, writer, housekeeper, readers].map((pool) => pool.close()));
+      await Promise.all(pools().map((pool) => pool.close()));
     },
   };
 }
@@ -275,14 +304,4 @@ function within(setting: string, query: string): string {
 function numberParameters(text: string): string {
   let count = 0;
   return text.replaceAll("?", () => `$${++count}`);
-}
-
-/** Translates a full disk and a lost server into errors for the caller; anything else is a bug and stays as it is. */
-function translate(error: unknown): unknown {
-  if (error instanceof HeraldError || !(error instanceof Error)) return error;
-  const state = "errno" in error && typeof error.errno === "string" ? error.errno : "";
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  if (outOfSpace.test(state)) return new HeraldError("storage_full", undefined, { cause: error });
-  if (passing.test(state) || passing.test(code)) return unavailable({ cause: error });
-  return error;
 }

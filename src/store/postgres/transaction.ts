@@ -16,6 +16,9 @@ type Connection = Pick<SQL, "unsafe">;
 /** Runs a statement on a connection. */
 export type Ask = <Result>(query: (connection: Connection) => Promise<Result>) => Promise<Result>;
 
+/** SQLSTATE in_failed_sql_transaction: an earlier statement of the transaction failed (PostgreSQL, appendix A). */
+const afterFailure = "25P02";
+
 type Statements = { sqlOn(ask: Ask): Sql };
 
 /** Creates the statements of a transaction. Statements that only read run with `read`, those that may write with `write`. */
@@ -56,14 +59,21 @@ async function transact<Result>(
   const { lastly, settle } = createLastWrites();
   let isBegun = false;
   let isOver = false;
-  const begun = connection`BEGIN`.execute().then(() => {
+  let cause: unknown; // of the failure: the statements that were already sent fail because of it, and may reject earlier
+  // The database may have another default, with which a batch would fail if others commit while it waits for its locks.
+  const begun = connection`BEGIN ISOLATION LEVEL READ COMMITTED`.execute().then(() => {
     isBegun = true;
   });
   begun.catch(() => undefined); // every statement rejects with it
 
   const ask: Ask = async (query) => {
     if (isOver) throw new Error("a statement after the end of its transaction");
-    return await query(connection);
+    try {
+      return await query(connection);
+    } catch (error) {
+      if (!isAfterFailure(error)) cause ??= error;
+      throw error;
+    }
   };
   const read: Ask = async (query) => {
     const [answer] = await Promise.all([ask(query), begun]);
@@ -78,11 +88,15 @@ async function transact<Result>(
     const committed = connection`COMMIT`.execute();
     await Promise.allSettled([committed]); // the last response to arrive
     await settle();
-    if ((await committed).command !== "COMMIT") throw new Error("a statement of the transaction had failed"); // so PostgreSQL rolled it back
+    if ((await committed).command !== "COMMIT") throw cause ?? new Error("a statement of the transaction had failed"); // so PostgreSQL rolled it back
     return result;
   } catch (error) {
     if (!isOver) await connection`ROLLBACK`.execute().catch(() => undefined); // the connection is lost, and the error says so
     isOver = true;
-    throw error;
+    throw isAfterFailure(error) ? (cause ?? error) : error; // by now, all statements have been answered
   }
+}
+
+function isAfterFailure(error: unknown): boolean {
+  return error instanceof Error && "errno" in error && error.errno === afterFailure;
 }
