@@ -23,6 +23,7 @@ import { createNodeFiles } from "./server/files.ts";
 import { startLastSeen } from "./server/last-seen.ts";
 import { createAddressReader, startLimits } from "./server/limits.ts";
 import { listen } from "./server/listen.ts";
+import { createErrors } from "./server/observing/errors.ts";
 import { createCounting, createNodeFigures } from "./server/observing/figures.ts";
 import { startGauges } from "./server/observing/gauges.ts";
 import { createHealth } from "./server/observing/health.ts";
@@ -98,24 +99,25 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const { redact } = redaction;
   await using starting = new AsyncDisposableStack();
   let gateway: ReturnType<typeof createGateway> | undefined;
-  const onError = (error: unknown, requestId?: string) =>
-    log.error({ err: error, request_id: requestId }, "something went wrong inside Herald");
+  const { onError, outages, dependencies, watchWrites } = createErrors(config, log);
   process.on("unhandledRejection", onError);
   starting.defer(() => void process.off("unhandledRejection", onError));
 
   const tlsFiles = tlsFilesOf(config);
   const tls = tlsFiles && openTls(tlsFiles);
-  const outages = { onError, onRecovery: () => log.info("the database responds again") };
   const nodeId = createId();
   const clientAddress = createAddressReader(config, log);
   const state = { isStopping: false, hasBus: config.HERALD_BUS_URL === undefined };
   const onConnect = () => {
     state.hasBus = true;
-    log.info("connected to the bus");
+    if (dependencies.bus.isNow()) dependencies.bus.onRecovery();
+    else log.info("connected to the bus");
     void gateway?.checkHeads();
   };
   let nodes: Nodes | undefined;
-  const { bus, takeSecrets } = openBus(config, { nodeId, log, unsigning: () => nodes?.unsigning, onConnect, onError });
+  const onAway = dependencies.bus.onError;
+  const unsigning = () => nodes?.unsigning;
+  const { bus, takeSecrets } = openBus(config, { nodeId, log, unsigning, onConnect, onAway, onError });
   starting.defer(() => bus.close());
   const tracing = await openTracing(config, { nodeId, redact, log });
   starting.defer(() => atMost(tracesMayTakeMs, tracing?.stop().catch(onError)));
@@ -133,6 +135,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     onMigration: (message, facts) => log.info(facts, message),
   });
   starting.defer(() => database.close());
+  const writeWatch = watchWrites(database);
+  starting.defer(writeWatch.stop);
   const followSecrets = followBusSecrets({ ...database, clock, take: takeSecrets });
   await followSecrets();
   const { from, to } = database.migrated;
@@ -140,7 +144,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   if (database.advice !== undefined) log.warn(database.advice);
   const { adminKey, tokenSecret, keySecret } = secretsOf(config, { log, redaction });
   const counting = createCounting({ nodeId, clock, steadyClock });
-  const store = createStore({ ...database, announce, observer: observeCommits(counting, tracing, guard) });
+  const store = createStore({ ...database, announce, observer: observeCommits(counting, tracing, guard, writeWatch) });
   const refusals = createRefusals({
     perSecond: config.HERALD_LIMIT_REFUSALS_PER_SECOND,
     burst: config.HERALD_LIMIT_REFUSALS_BURST,
@@ -149,8 +153,9 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const { organizationLimits, use, rateLimit } = startLimits({ config, store, steadyClock, onError });
   starting.defer(() => atMost(organizationLimitsMayTakeMs, organizationLimits.stop()));
   const waits = createWaits({ bus, nodes: () => nodes?.heard ?? [nodeId] });
-  const services = createServices({ config, tokenSecret, store, use, refusals, clock, steadyClock, waits, log });
-  const fileParts = { config, tokenSecret, store, use, ...services, clock, steadyClock, log };
+  const parts = { config, tokenSecret, store, use, clock, steadyClock };
+  const services = createServices({ ...parts, refusals, waits, log, outagesOfProvider: dependencies.provider });
+  const fileParts = { ...parts, ...services, outages: dependencies.files };
   const { start: startFiles, fileFigures, ...files } = createNodeFiles(fileParts);
   const keyring = createKeyring({
     keys: store.keys,
@@ -210,7 +215,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     tracePlay: tracing?.play,
   });
   gateway = connections;
-  const outbox = createNodeOutbox({ config, store, use, clock, steadyClock, log, onError });
+  const outbox = createNodeOutbox({ config, store, use, clock, steadyClock, outages: dependencies.outbox, onError });
   const figures = {
     ...counting.figures,
     gateway: connections.figures,
@@ -258,6 +263,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const health = createHealth({
     isStopping: () => state.isStopping,
     checkStore: () => checkStore(database.reader, onError),
+    storeProblem: writeWatch.problem,
+    oldestSend: store.sends.oldestPending,
     clock: steadyClock,
     busState: bus.state,
     eventLoopDelays: figures.eventLoopDelays,

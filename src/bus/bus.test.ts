@@ -235,7 +235,10 @@ if (nats !== undefined) {
       const bus = openNatsBus({
         url: guarded.url.replace("//", "//herald:right@"),
         onConnect: () => tell("joined"),
-        onError: (error) => tell(/refuses the connection/.test(String(error)) ? "refused" : String(error)),
+        onAway: (error) => {
+          if (/refuses the connection/.test(String(error))) tell("refused");
+        },
+        onError: (error) => tell(String(error)),
       });
       const one = collect();
       await bus.subscribe("o", one.handler);

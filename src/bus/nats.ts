@@ -35,6 +35,8 @@ const resilience = {
 export type BusEvents = {
   /** Called on every connect: events published before it were not heard. */
   onConnect(): void;
+  /** Called when the connection is lost or refused, and with each refusal again. */
+  onAway(error: unknown): void;
   onError(error: unknown): void;
   /** Called for the first dropped text, and then at most once a minute. */
   onDrop(reason: DropReason, subject: string): void;
@@ -71,7 +73,7 @@ type Subscriber = { org: string; handler: (hint: Hint) => void; subscription: Su
  * texts not signed by a node of this database are dropped, counted and reported, with no other effect.
  */
 export function createNatsBus(options: NatsBusOptions): Bus & WatchBus & ActivityBus {
-  const { url, nodeId, signer, unsigning, onConnect, onError, onDrop } = options;
+  const { url, nodeId, signer, unsigning, onConnect, onAway, onError, onDrop } = options;
   const subscribers = new Set<Subscriber>();
   const followers = new Set<Follower>();
   let connection: NatsConnection | undefined;
@@ -98,7 +100,7 @@ export function createNatsBus(options: NatsBusOptions): Bus & WatchBus & Activit
     while (!isClosing) {
       const reason = await open().catch((error: unknown) => error);
       if (isClosing) return;
-      onError(new Error("the bus refuses the connection; this node retries every 2 s", { cause: reason }));
+      onAway(new Error("the bus refuses the connection; this node retries every 2 s", { cause: reason }));
       await Bun.sleep(refusedWaitMs);
     }
   }
@@ -137,7 +139,10 @@ export function createNatsBus(options: NatsBusOptions): Bus & WatchBus & Activit
 
   async function watch(opened: NatsConnection): Promise<void> {
     for await (const { type } of opened.status()) {
-      if (type === "disconnect") isThere = false;
+      if (type === "disconnect") {
+        isThere = false;
+        if (!isClosing) onAway(new Error("the connection was lost; this node reconnects"));
+      }
       if (type !== "reconnect") continue;
       isThere = true;
       onConnect();

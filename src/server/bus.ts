@@ -16,13 +16,14 @@ type Options = {
   /** The ids of the live nodes that do not sign, once known. */
   unsigning(): ReadonlySet<string> | undefined;
   onConnect(): void;
+  onAway(error: unknown): void;
   onError(error: unknown): void;
 };
 
 /** Opens the configured bus. It sends and trusts nothing until `takeSecrets` gives it secrets. */
 export function openBus(
   { HERALD_BUS_URL: url }: Config,
-  { nodeId, log, unsigning, onConnect, onError }: Options,
+  { nodeId, log, unsigning, onConnect, onAway, onError }: Options,
 ): { bus: Bus & WatchBus & ActivityBus; takeSecrets: Signer["take"] } {
   const signer = createSigner(steadyClock);
   if (url === undefined) return { bus: createLocalBus({ nodeId }), takeSecrets: signer.take };
@@ -32,6 +33,7 @@ export function openBus(
     signer,
     unsigning: () => unsigning() ?? nobody,
     onConnect,
+    onAway,
     onError,
     onDrop: (reason, subject) => log.warn({ reason, subject, dropped: bus.dropped }, dropAdvice),
   });

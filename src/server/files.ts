@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { type OutageEvents, tellOutages } from "../lib/observing/outages.ts";
 import type { Clock } from "../lib/time/clock.ts";
@@ -26,7 +25,7 @@ type Dependencies = {
   sessions: Sessions;
   clock: Clock;
   steadyClock: Clock;
-  log: Logger;
+  outages: OutageEvents;
 };
 
 /** Opens where the bytes of files are kept. */
@@ -48,15 +47,9 @@ export function openBytes(config: Config): FileBytes {
 
 /** Creates the files of a node. `start` begins their upkeep, and returns the function that ends it. */
 export function createNodeFiles(dependencies: Dependencies) {
-  const { config, tokenSecret, store, use, sessions, clock, steadyClock, log } = dependencies;
+  const { config, tokenSecret, store, use, sessions, clock, steadyClock, outages } = dependencies;
   const figures = createFileFigures();
-  const bytes = watchBytes(openBytes(config), {
-    figures,
-    outages: {
-      onError: (error) => log.error({ err: error }, "the store of files fails; messages go on without it"),
-      onRecovery: () => log.info("the store of files responds again"),
-    },
-  });
+  const bytes = watchBytes(openBytes(config), { figures, outages });
   const { HERALD_TOKEN_SECRET_PREVIOUS: previousSecret } = config;
   const secrets = [tokenSecret, ...(previousSecret === undefined ? [] : [previousSecret])];
   const upkeep = createFileUpkeep({ upkeep: store.files, bytes, clock });
@@ -65,8 +58,8 @@ export function createNodeFiles(dependencies: Dependencies) {
     files: createFiles({ ...store, bytes, use, maxBytes, figures, clock, elapsed: steadyClock }),
     fileAddresses: createFileAddresses({ sessions, files: store.files, secrets, clock }),
     fileFigures: figures,
-    start(outages: OutageEvents): () => Promise<void> {
-      const run = tellOutages(upkeep.run, outages);
+    start(ofUpkeep: OutageEvents): () => Promise<void> {
+      const run = tellOutages(upkeep.run, ofUpkeep);
       void run();
       const timer = setInterval(() => void run(), upkeepEveryMs);
       return async () => {

@@ -1,5 +1,5 @@
-import type { Logger } from "pino";
 import { type Config, httpLimitsOf } from "../config.ts";
+import type { OutageEvents } from "../lib/observing/outages.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import type { OrganizationUse } from "../services/limits/organization-use.ts";
 import { createOutbox, type OutboxFigures } from "../services/outbox/outbox.ts";
@@ -34,13 +34,13 @@ type Dependencies = {
   use: OrganizationUse;
   clock: Clock;
   steadyClock: Clock;
-  log: Logger;
+  outages: OutageEvents;
   onError(error: unknown): void;
 };
 
 /** Creates what sends from the outbox; `undefined` if none is configured. */
 export function createNodeOutbox(dependencies: Dependencies): NodeOutbox | undefined {
-  const { config, store, use, clock, steadyClock, log, onError } = dependencies;
+  const { config, store, use, clock, steadyClock, outages, onError } = dependencies;
   if (config.HERALD_OUTBOX_URL === undefined) return undefined;
   const limits = httpLimitsOf(config);
   const table = openOutbox(config.HERALD_OUTBOX_URL, limits.requestBytes);
@@ -65,11 +65,7 @@ export function createNodeOutbox(dependencies: Dependencies): NodeOutbox | undef
       }
       return neededFrom;
     },
-    start: () =>
-      outbox.start({
-        onError: (error) => log.error({ err: error }, "cannot read the outbox; what is committed there waits"),
-        onRecovery: () => log.info("the outbox is read again"),
-      }),
+    start: () => outbox.start(outages),
     async stop() {
       await outbox.stop();
       await table.close();

@@ -3,6 +3,7 @@ import { type Config, httpLimitsOf } from "../config.ts";
 import { rateLimited } from "../contract/errors/errors.ts";
 import { createSeen } from "../lib/caches/seen.ts";
 import { fetchDocument } from "../lib/network/fetch-document.ts";
+import type { OutageEvents } from "../lib/observing/outages.ts";
 import { createLimiter } from "../lib/queues/limiter.ts";
 import { createPacedWork, paceWhile } from "../lib/queues/paced-work.ts";
 import { joinIds } from "../lib/text/joined-ids.ts";
@@ -63,6 +64,7 @@ type Dependencies = {
   steadyClock: Clock;
   waits: Pick<Waits, "open">;
   log: Logger;
+  outagesOfProvider: OutageEvents;
 };
 
 const tellToReadLater = () =>
@@ -79,7 +81,7 @@ export function createServices(dependencies: Dependencies) {
   const tokens = createTokens({
     secret: tokenSecret,
     previousSecret: config.HERALD_TOKEN_SECRET_PREVIOUS,
-    provider: createProvider(config, clock, log),
+    provider: createProvider(config, { clock, log, outages: dependencies.outagesOfProvider }),
     maxSeconds: config.HERALD_LIMIT_TOKEN_SECONDS,
     clock,
   });
@@ -166,7 +168,7 @@ export function createServices(dependencies: Dependencies) {
  * Creates the configured identity provider. Its keys are fetched when the first token needs them, so that it can be
  * away at the start.
  */
-function createProvider(config: Config, clock: Clock, log: Logger) {
+function createProvider(config: Config, { clock, log, outages }: { clock: Clock; log: Logger; outages: OutageEvents }) {
   const { HERALD_TOKEN_JWKS_URL: jwksUrl, HERALD_TOKEN_ISSUER: issuer } = config;
   if (jwksUrl === undefined) return undefined;
   if (issuer === undefined)
@@ -178,8 +180,7 @@ function createProvider(config: Config, clock: Clock, log: Logger) {
     fetchKeySet: () =>
       fetchDocument(new URL(jwksUrl), { ...limits, allowsPrivate: config.HERALD_TOKEN_JWKS_ALLOW_PRIVATE }),
     clock,
-    onError: (error) => log.error({ err: error }, "cannot fetch the identity provider's keys"),
-    onRecovery: () => log.info("fetched the identity provider's keys again"),
+    ...outages,
   });
   return { keys, issuer };
 }

@@ -16,6 +16,7 @@ import { createBatchLog } from "./log/batch-log.ts";
 import { createLogReader } from "./log/log-reader.ts";
 import { createLogWriter } from "./log/log-writer.ts";
 import { type CommitObserver, createSendLog } from "./log/send-log.ts";
+import { createWriteTrial } from "./log/write-trial.ts";
 import { createMessageChanges } from "./messages/changes.ts";
 import { createErasureReads, createErasureWrites } from "./messages/erasure.ts";
 import { createHistory, createMissedEvents } from "./messages/history.ts";
@@ -41,6 +42,7 @@ export function createWrites({ driver, announce }: { driver: Driver; announce(ev
   const writer = createLogWriter({ driver, announce });
   return {
     batches: createBatchLog({ driver, writer }),
+    trial: createWriteTrial({ driver }),
     organizations: createOrganizationWrites({ driver, writer }),
     users: createUserWrites({ driver, writer }),
     conversations: createConversationWrites({ driver, writer }),
@@ -69,6 +71,9 @@ export type Writes = ReturnType<typeof createWrites>;
  */
 export type DatabaseSizes = { engine: "sqlite" | "postgresql"; bytes: number; logBytes: number | undefined };
 
+/** How a node that stores nothing finds out whether it could, and how often it looks. `look` rejects if it could not. */
+export type DatabaseWatch = { look(): Promise<void>; everyMs: number };
+
 /** An open database with an up-to-date schema. */
 export type Database = {
   reader: Reader;
@@ -80,6 +85,8 @@ export type Database = {
   /** How batches of sends overlap, for databases that benefit. */
   overlap?: Overlap | undefined;
   sizes(): Promise<DatabaseSizes>;
+  /** Finds out whether a send would be stored, while nobody sends. */
+  watch: DatabaseWatch;
   /** A recommendation to the operator, if any. */
   advice?: string | undefined;
   close(): Promise<void>;

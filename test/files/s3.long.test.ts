@@ -124,8 +124,13 @@ describe.skipIf(s3 === undefined)("while the store is away", () => {
     await line.mend();
     expect((await files.download(file_id)).text).toBe("text");
     expect((await files.upload("b", "text")).status).toBe(201);
-    const told = node.logLines().flatMap(({ msg = "" }) => (msg.startsWith("the store of files") ? [msg] : []));
-    expect(told).toEqual(["the store of files fails; messages go on without it", "the store of files responds again"]);
+    const told = node.logLines().filter(({ dependency }) => dependency === "files");
+    expect(told.map(({ level }) => level)).toEqual([40, 30]);
+    expect(told[0]).toMatchObject({
+      address: expect.stringMatching(/^s3:/),
+      msg: expect.stringContaining("messages go on"),
+    });
+    expect(told[1]).toMatchObject({ away_ms: expect.any(Number), msg: expect.stringContaining("back after") });
     line.stop();
   });
 

@@ -107,6 +107,7 @@ export function busesOn(url: string) {
       signer: signerOf("the secret of these nodes"),
       unsigning: () => new Set(),
       onConnect: () => undefined,
+      onAway: () => undefined,
       onError: () => undefined,
       onDrop: () => undefined,
       ...options,

@@ -2,18 +2,23 @@ import type { BusState } from "../../bus/bus.ts";
 import type { Health } from "../../http/routes/open.ts";
 import { createRecentCopy } from "../../lib/caches/recent-copy.ts";
 import { createRecent, type Histogram } from "../../lib/observing/histogram.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import { type Clock, systemClock } from "../../lib/time/clock.ts";
 
 const storeMayTakeMs = 2_000;
 const storeMayBeOldMs = 1_000;
 const lookEveryMs = 5_000;
 const looks = 6;
 const lateMs = 1_000;
+const sendMayWaitMs = 5_000;
 
 type Dependencies = {
   isStopping(): boolean;
   /** `ok`, or why the database does not answer. */
   checkStore(): Promise<string>;
+  /** Why writes fail; `undefined` if they do not. */
+  storeProblem(): string | undefined;
+  /** When the send that has been waiting longest for its commit was created, by the system's clock. */
+  oldestSend(): number | undefined;
   busState(): BusState;
   eventLoopDelays: Histogram;
   /** A clock that never goes back. */
@@ -24,13 +29,13 @@ type Dependencies = {
  * Creates the health checks for load balancers and orchestrators: what is wrong, and whether that prevents the node
  * from working.
  */
-export function createHealth({ isStopping, checkStore, busState, eventLoopDelays, clock }: Dependencies) {
+export function createHealth({ isStopping, eventLoopDelays, busState, clock, ...store }: Dependencies) {
   const delays = createRecent([eventLoopDelays], looks);
   const timer = setInterval(() => delays.turn(), lookEveryMs);
   timer.unref();
   // Shares recent results, so that probes do not pile up on a database that hangs, and strangers cannot load one that
   // answers.
-  const askStore = createRecentCopy(checkStore, { maxAgeMs: storeMayBeOldMs, clock });
+  const askStore = createRecentCopy(store.checkStore, { maxAgeMs: storeMayBeOldMs, clock });
 
   function checkProcess(): Health["checks"] {
     const isLate = (delays.quantile(1) ?? 0) > lateMs;
@@ -43,6 +48,16 @@ export function createHealth({ isStopping, checkStore, busState, eventLoopDelays
   async function checkStoreInTime(): Promise<string> {
     const tooLate = Bun.sleep(storeMayTakeMs).then(() => `did not respond within ${storeMayTakeMs / 1000} s`);
     return await Promise.race([askStore(), tooLate]);
+  }
+
+  /** Whether a write can succeed: reads tell nothing about that. */
+  async function checkWrites(): Promise<string> {
+    const problem = store.storeProblem();
+    if (problem !== undefined) return problem;
+    const read = await checkStoreInTime();
+    if (read !== "ok") return read;
+    const waitedMs = systemClock.now() - (store.oldestSend() ?? systemClock.now());
+    return waitedMs > sendMayWaitMs ? `sends have been waiting for it for ${Math.round(waitedMs / 1_000)} s` : "ok";
   }
 
   function checkBus(): Health["checks"] {
@@ -61,11 +76,11 @@ export function createHealth({ isStopping, checkStore, busState, eventLoopDelays
     async liveness(): Promise<Health> {
       return { isOk: true, checks: checkProcess() };
     },
-    /** Whether it accepts requests. It does without the bus, with delays; it cannot without the database. */
+    /** Whether it accepts requests. It does without the bus, with delays; it cannot without a database that stores. */
     async readiness(): Promise<Health> {
-      const store = await checkStoreInTime();
-      const checks = { ...checkProcess(), store, ...checkBus() };
-      return { isOk: !isStopping() && store === "ok", checks };
+      const written = await checkWrites();
+      const checks = { ...checkProcess(), store: written, ...checkBus() };
+      return { isOk: !isStopping() && written === "ok", checks };
     },
     stop: () => clearInterval(timer),
   };

@@ -11,9 +11,11 @@ test("a counter or trace that fails fails no send, and is reported", () => {
     throw new Error("no figures today");
   };
   const send = messageOf("o");
-  const uncounted = observeCommits({ onCommit: broken }, undefined, guard);
+  const watch = { noteWrite: () => undefined, suspect: broken };
+  const uncounted = observeCommits({ onCommit: broken }, undefined, guard, watch);
+  uncounted.onFailure?.(new Error("the send failed"));
   expect(uncounted.onCommit([send], 1)(send)).toBeUndefined();
-  const untraced = observeCommits({ onCommit: () => mark }, { onAppend: broken, onCommit: broken }, guard);
+  const untraced = observeCommits({ onCommit: () => mark }, { onAppend: broken, onCommit: broken }, guard, watch);
   untraced.onAppend?.(send);
   expect(untraced.onCommit([send], 1)(send)).toEqual(mark);
   expect(errors.map(String)).toEqual(["Error: no figures today"]);

@@ -5,20 +5,25 @@ import type { Guard } from "../../lib/observing/guard.ts";
 import type { CommitObserver } from "../../store/log/send-log.ts";
 import type { createCounting } from "./figures.ts";
 import type { Tracing } from "./tracing.ts";
+import type { WriteWatch } from "./write-watch.ts";
 
 /**
- * Creates the observer of commits: counts sends and, with tracing, continues their traces. An error here fails no send.
+ * Creates the observer of commits: counts sends, tells of those that fail and, with tracing, continues their traces. An error
+ * here fails no send.
  */
 export function observeCommits(
   counting: Pick<ReturnType<typeof createCounting>, "onCommit">,
   tracing: Pick<Tracing, "onAppend" | "onCommit"> | undefined,
   guard: Guard,
+  { noteWrite, suspect }: Pick<WriteWatch, "noteWrite" | "suspect">,
 ): CommitObserver {
   return {
+    onFailure: (error) => guard(() => suspect(error)),
     onAppend: tracing && ((send) => guard(() => tracing.onAppend(send))),
     onCommit(sends, tookMs) {
       let mark: CommitMark | undefined;
       guard(() => {
+        noteWrite();
         mark = counting.onCommit(sends.length, tookMs);
       });
       const counted = mark;

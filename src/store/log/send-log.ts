@@ -36,6 +36,8 @@ export type CommitObserver = {
    * with each stored send.
    */
   onCommit(sends: NewSend[], tookMs: number): (send: NewSend) => CommitMark | undefined;
+  /** Called when a commit failed, or a send in it that was tried alone. Must not throw. */
+  onFailure?(error: unknown): void;
 };
 
 /**
@@ -50,15 +52,26 @@ export function createSendLog({
   overlap,
 }: Options): SendLog & PendingSends {
   const webhooks = createWebhookPace();
+
+  async function appendAll(sends: NewSend[]): Promise<SendOutcome[]> {
+    try {
+      return await log.appendAll(sends);
+    } catch (error) {
+      observer?.onFailure?.(error);
+      throw error;
+    }
+  }
+
   const batcher = createBatcher<NewSend, SendOutcome>({
     async flush(sends) {
       sending.note();
       const startedAt = performance.now();
-      const outcomes = await log.appendAll(sends);
+      const outcomes = await appendAll(sends);
       const markOf = observer?.onCommit(sends, performance.now() - startedAt);
       const events: LogEvent[] = [];
       for (const [index, send] of sends.entries()) {
         const outcome = outcomes[index];
+        if (outcome?.outcome === "failed") observer?.onFailure?.(outcome.error);
         if (outcome?.outcome !== "stored") continue;
         webhooks.note(send.org, outcome.webhooks);
         events.push(toLogEvent(send, outcome, markOf?.(send)));

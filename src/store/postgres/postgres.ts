@@ -30,6 +30,7 @@ const sending: PoolSize = { connections: 2, depth: 1, share: 2, staysReady: true
 const reading: PoolSize = { connections: 8, depth: 4, share: 8 };
 const connectTimeoutSeconds = 5;
 const leaveEveryMs = 5_000;
+const lookEveryMs = 10_000; // besides, each heartbeat writes
 
 // A transaction finds all its rows by an index. PostgreSQL expects a hundred rows from any JSON array, and to find those
 // would read a whole table of up to some 20,000 rows. (A plan without an index then costs enough to be compiled.)
@@ -239,6 +240,7 @@ export async function openPostgres(
       busSecrets: createBusSecrets(driver),
       overlap: "lanes",
       sizes: () => readPostgresSizes(driver),
+      watch: { look: () => writes.trial.run(0), everyMs: lookEveryMs },
       migrated,
       advice: role === undefined ? undefined : exemptionAdvice,
       close: driver.close,

@@ -35,13 +35,15 @@ type Options = {
   writer: Database;
   /** Runs work between transactions. Rejects once the database is closing, which makes a checkpoint. */
   between(work: () => Promise<void>): Promise<void>;
+  /** Throws if the files are no longer those at their paths: then nothing is copied from one to another. */
+  requireFiles(): void;
 };
 
 /**
  * Creates the checkpoints of a database. Each has a turn of its own: if a commit ran it, a send that waits for the writer would
  * wait for both.
  */
-export function createCheckpoints({ writer, between }: Options): Checkpoints {
+export function createCheckpoints({ writer, between, requireFiles }: Options): Checkpoints {
   const look = tellsPages(writer) ? writer.prepare<{ log: number }, []>("PRAGMA wal_checkpoint(NOOP)") : undefined;
   let longWritten = 0;
   let isComing = false;
@@ -58,6 +60,7 @@ export function createCheckpoints({ writer, between }: Options): Checkpoints {
   async function checkpoint(): Promise<void> {
     isComing = false;
     longWritten = 0;
+    requireFiles();
     writer.run("PRAGMA wal_checkpoint(PASSIVE)");
   }
 

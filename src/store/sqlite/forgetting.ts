@@ -16,6 +16,8 @@ type Options = {
   busyTimeoutMs: number;
   /** Runs work between transactions. Rejects once the database is closing, which empties the log. */
   between(work: () => Promise<void>): Promise<void>;
+  /** Throws if the files are no longer those at their paths. */
+  requireFiles(): void;
 };
 
 /**
@@ -23,7 +25,7 @@ type Options = {
  * earlier versions of a page stay in the write-ahead log until a checkpoint truncates it. It runs outside of transactions, so
  * that no commit waits for it, and at most twice a second, however many texts are taken out.
  */
-export function createForgetting({ writer, busyTimeoutMs, between }: Options): Forgetting {
+export function createForgetting({ writer, busyTimeoutMs, between, requireFiles }: Options): Forgetting {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
   writer.run("PRAGMA secure_delete = ON"); // costs inserts nothing; measured in docs/decisions/0049
@@ -44,6 +46,7 @@ export function createForgetting({ writer, busyTimeoutMs, between }: Options): F
     timer ??= setTimeout(() => {
       timer = undefined;
       between(async () => {
+        requireFiles();
         if (!isTruncated()) soon();
       }).catch(() => undefined);
     }, soonMs);

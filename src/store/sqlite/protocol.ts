@@ -19,6 +19,8 @@ export type SentError = {
   stack: string | undefined;
   code?: ErrorCode;
   headers?: Record<string, string>;
+  /** What the database said. */
+  cause?: { name: string; message: string; code: string };
 };
 
 /**
@@ -60,16 +62,21 @@ export type SentOutcome =
 export function sendError(error: unknown): SentError {
   if (!(error instanceof Error)) return { name: "Error", message: String(error), stack: undefined };
   const { name, message, stack } = error;
-  return error instanceof HeraldError
-    ? { name, message, stack, code: error.code, headers: error.headers }
-    : { name, message, stack };
+  if (!(error instanceof HeraldError)) return { name, message, stack, cause: causeOf(error) };
+  const { code, headers, cause } = error;
+  return { name, message, stack, code, headers, ...(cause instanceof Error && { cause: causeOf(cause) }) };
+}
+
+function causeOf(error: Error): NonNullable<SentError["cause"]> {
+  return { name: error.name, message: error.message, code: "code" in error ? String(error.code) : "" };
 }
 
 /** Restores an error, with its class. */
-export function receiveError({ name, message, stack, code, headers = {} }: SentError): Error {
-  if (code !== undefined) return new HeraldError(code, message, { headers, cause: stack });
+export function receiveError({ name, message, stack, code, headers = {}, cause }: SentError): Error {
+  const told = cause && Object.assign(new Error(cause.message), { name: cause.name, code: cause.code });
+  if (code !== undefined) return new HeraldError(code, message, { headers, cause: told ?? stack });
   if (name === "DatabaseInUseError") return new DatabaseInUseError(message);
-  return new Error(message, { cause: stack });
+  return Object.assign(new Error(message, { cause: stack }), cause?.code ? { code: cause.code } : {});
 }
 
 /** Converts the outcomes of a batch for the other thread. */

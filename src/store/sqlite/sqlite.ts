@@ -10,13 +10,14 @@ import { createRewriting } from "../sql/rewriting.ts";
 import { createRowsOneByOne } from "../sql/rows.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 import { createForgetting } from "./forgetting.ts";
+import { createOwnFiles } from "./own-files.ts";
 
 const ownerOnly = 0o600;
 // Far more than checkpoints let it grow to. A long read can hold them up; once it has ended, the file gets this small again.
 const maxIdleLogBytes = 64 * 1024 * 1024;
 const busyTimeoutMs = 5000;
 const outOfSpace = new Set(["SQLITE_FULL"]);
-const passing = /^SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|READONLY|PROTOCOL)/;
+const passing = /^SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|READONLY|PROTOCOL|PERM|CORRUPT|NOTADB)/;
 
 Database.MAX_QUERY_CACHE_SIZE = 500; // more than there are statements: with the default of 20, most would be prepared again and again
 
@@ -39,10 +40,12 @@ export function openSqlite(file: string): Driver {
   writer.run(`PRAGMA journal_size_limit = ${maxIdleLogBytes}`);
   const [begin, commit] = [writer.prepare("BEGIN IMMEDIATE"), writer.prepare("COMMIT")];
   const reader = openSqliteReader(file);
+  writer.query("SELECT COUNT(*) AS n FROM sqlite_schema").get(); // opens the write-ahead log
+  const ownFiles = createOwnFiles(file);
   const queue = createQueue(() => unavailable({ detail: "this node is shutting down; retry with the same id" }));
   const between = (work: () => Promise<void>) => queue.add(house, work);
-  const forgetting = createForgetting({ writer, busyTimeoutMs, between });
-  const checkpoints = createCheckpoints({ writer, between });
+  const forgetting = createForgetting({ writer, busyTimeoutMs, between, requireFiles: ownFiles.require });
+  const checkpoints = createCheckpoints({ writer, between, requireFiles: ownFiles.require });
   const rows = createRowsOneByOne((text) => {
     const statement = writer.query<Row, SqlValue[]>(text);
     if (!text.startsWith("INSERT")) return (...values) => statement.all(...values);
@@ -65,6 +68,7 @@ export function openSqlite(file: string): Driver {
       const result = await work({ ...statements, lastly, forget });
       await settle();
       commit.run();
+      ownFiles.require(); // what was committed to another file is not stored
       checkpoints.afterCommit(turn);
       if (forgets) forgetting.soon();
       return result;
@@ -171,7 +175,7 @@ function setParametersAside(text: string): string {
   return query.replace(/^WITH(?: RECURSIVE)? /, (start) => `${start}${parameter}, `);
 }
 
-/** Translates a full disk and a busy file into errors for the caller; anything else is a bug and stays as it is. */
+/** Translates a full disk and a busy or damaged file into errors for the caller; anything else is a bug and stays as it is. */
 function translate(error: unknown): unknown {
   const code = typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
   if (outOfSpace.has(code)) return new HeraldError("storage_full", undefined, { cause: error });

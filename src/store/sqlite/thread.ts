@@ -1,10 +1,13 @@
+import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { type HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import { readDiskSpace } from "../../lib/disk-space.ts";
 import { createLoneBusSecrets } from "../nodes/bus-secrets.ts";
 import { createLoneRegistry } from "../nodes/nodes.ts";
 import type { KeyProof, NewSend, Put, SendOutcome } from "../ports.ts";
 import type { Database, DatabaseEvents, Writes } from "../store.ts";
 import type { ImportOutcome } from "../transfer/ports.ts";
+import { createOwnFiles } from "./own-files.ts";
 import {
   type Call,
   packPart,
@@ -21,6 +24,8 @@ import { readSqliteSizes } from "./sizes.ts";
 
 // One batch is committed while the next is prepared; measured in docs/decisions/0010.
 const overlap = { depth: 2, from: 24 };
+const lookEveryMs = 1_000;
+const leastFreeBytes = 1_048_576; // a send of the largest body takes more
 
 type Waiting = { resolve(value: unknown): void; reject(error: Error): void };
 
@@ -100,15 +105,23 @@ export async function openSqliteThread(
     const migrated = await opening.promise;
     const reader = await openSqliteReaders({ file, onCrash: crash });
     readers = reader;
+    const ownFiles = createOwnFiles(file);
+    const look = async () => {
+      await ownFiles.check();
+      const { freeBytes } = await readDiskSpace(dirname(file));
+      if (freeBytes < leastFreeBytes) throw new HeraldError("storage_full");
+    };
     return {
       reader,
       nodes: createLoneRegistry(),
       busSecrets: createLoneBusSecrets(),
       sizes: () => readSqliteSizes(file),
+      watch: { look, everyMs: lookEveryMs },
       overlap,
       migrated: { from: migrated.from, to: migrated.to },
       writes: {
         batches: { appendAll, check: remote("batches", "check") },
+        trial: { run: remote("trial", "run") },
         organizations: { put: remote("organizations", "put"), remove: remote("organizations", "remove") },
         users: {
           put: remote("users", "put"),
