@@ -23,6 +23,7 @@ import { createNodeFiles } from "./server/files.ts";
 import { startLastSeen } from "./server/last-seen.ts";
 import { createAddressReader, startLimits } from "./server/limits.ts";
 import { listen } from "./server/listen.ts";
+import { createClockWatch } from "./server/observing/clock-watch.ts";
 import { createErrors } from "./server/observing/errors.ts";
 import { createCounting, createNodeFigures } from "./server/observing/figures.ts";
 import { startGauges } from "./server/observing/gauges.ts";
@@ -95,7 +96,7 @@ type WorkerOptions = { worker?: number; gatherMetrics?: () => Promise<MetricFami
  * shares its port with the others, and its number is in its log lines.
  */
 export async function startHerald(config: Config, { worker, gatherMetrics }: WorkerOptions = {}): Promise<Herald> {
-  const { log, redaction } = openLog(config, worker);
+  const { log, logFigures, redaction } = openLog(config, worker);
   const { redact } = redaction;
   await using starting = new AsyncDisposableStack();
   let gateway: ReturnType<typeof createGateway> | undefined;
@@ -223,10 +224,12 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     webhooks: services.poster.figures,
     outbox: outbox?.figures,
     files: fileFigures,
+    log: logFigures,
   };
   const nodeFigures = createNodeFigures(figures, bus);
   const gauges = startGauges({ config, database, outbox, store, clock, steadyClock, onError });
   starting.defer(gauges.stop);
+  const clockWatch = createClockWatch(log);
   const metrics = () => {
     const { organizations, lag } = connections.activity();
     return measure({
@@ -238,6 +241,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
       lagEvents: lag.events,
       bus,
       gauges: gauges.current(),
+      clockOffsetMs: clockWatch.offsetMs(),
     });
   };
   starting.defer(() => connections.stop());
@@ -249,6 +253,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     activity: () => ({ ...connections.activity(), figures: nodeFigures() }),
     registry: database.nodes,
     clock,
+    onClock: clockWatch.note,
   });
   const sends = createSends({ config, store, use, presence, clock, steadyClock, onError });
   const logRequest = createRequestLog(log);

@@ -167,6 +167,14 @@ export const metricCatalogue = {
     labels: ["reason"],
     help: "Bus messages dropped, by reason: unsigned, forged (not signed by a node of this database, or signed for another subject), unreadable (from another version), repeated (a request seen before). If it grows, something else is publishing on the bus. Absent without HERALD_BUS_URL.",
   },
+  herald_clock_offset_seconds: {
+    type: "gauge",
+    help: "How far this machine's clock is ahead of the database's, compared at each heartbeat, every 2 s; negative if it is behind. Absent with SQLite. A node warns once it is off by more than 2 s.",
+  },
+  herald_log_lines_dropped_total: {
+    type: "counter",
+    help: "Lines of this process's log that were dropped because nobody read its output, or it is closed.",
+  },
   herald_event_loop_delay_seconds: {
     type: "histogram",
     help: "Event loop delay: how late due work ran. Sampled 50 times a second.",

@@ -13,6 +13,9 @@ const ownSecretsAdvice =
 /** The files in the data folder with generated secrets. */
 export const secretFiles = ["admin-api-key", "token-secret", "key-secret"] as const;
 
+/** Counts of a log: the lines that were dropped because nobody read them. */
+export type LogFigures = { droppedLines: number };
+
 const isSecret = /_(API_KEY|ACCESS_KEY|SECRET|SECRET_PREVIOUS|TOKEN|PASSWORD)$/;
 const isSecretParameter = /pass(word|wd)?$|token$|secret$|key$|^auth|^sig(nature)?$/i;
 
@@ -37,10 +40,17 @@ export function secretsOf(
  * Opens this process's log, and the redaction that keeps credentials out of it and out of everything else that is
  * recorded.
  */
-export function openLog(config: Config, worker?: number): { log: Logger; redaction: Redaction } {
+export function openLog(
+  config: Config,
+  worker?: number,
+): { log: Logger; logFigures: LogFigures; redaction: Redaction } {
   const redaction = createRedaction(secretsIn(config));
-  const log = createLogger(config.HERALD_LOG_LEVEL, redaction.redact, requestSummary);
-  return { log: worker === undefined ? log : log.child({ worker }), redaction };
+  const logFigures = { droppedLines: 0 };
+  const onLost = (lines: number) => {
+    logFigures.droppedLines += lines;
+  };
+  const log = createLogger(config.HERALD_LOG_LEVEL, redaction.redact, { summary: requestSummary, onLost });
+  return { log: worker === undefined ? log : log.child({ worker }), logFigures, redaction };
 }
 
 /** All secrets in the settings, including those in URLs. */

@@ -320,8 +320,11 @@ export type RegisteredNode = { id: string; beat: number; status: string };
 
 /** The nodes that share the database. Readers judge by `beat` whether a node is alive. */
 export type NodeRegistry = {
-  /** Records a sign of life and the node's status. */
-  beat(id: string, status: string): Promise<void>;
+  /**
+   * Records a sign of life and the node's status. Returns the database's time in milliseconds since the Unix epoch; `undefined` if
+   * the nodes share none.
+   */
+  beat(id: string, status: string): Promise<number | undefined>;
   /** All nodes, by id. */
   list(): Promise<RegisteredNode[]>;
   /** Removes a node; with `beat`, only if it has not beaten since. */

@@ -69,6 +69,33 @@ test("logging throws nothing when nobody reads any more", () => {
   output.drain();
 });
 
+test("lines dropped before and after the reader was gone are counted together, and told once it reads again", () => {
+  const heard: string[] = [];
+  let state: "gone" | "full" | "open" = "gone";
+  let lost = 0;
+  const output = createLineOutput({
+    writeSome(bytes) {
+      if (state !== "open") throw Object.assign(new Error(state), { code: state === "gone" ? "EIO" : "EAGAIN" });
+      heard.push(Buffer.from(bytes).toString());
+      return bytes.length;
+    },
+    maxBytes: 8,
+    tellLost,
+    onLost: (lines) => {
+      lost += lines;
+    },
+  });
+  output.write("one\n");
+  output.write("two\n");
+  state = "full";
+  output.write("three\n");
+  output.write("four\n");
+  expect([lost, heard]).toEqual([3, []]);
+  state = "open";
+  output.drain();
+  expect([lost, heard]).toEqual([3, ["three\n", "3 lost\n"]]);
+});
+
 test("a process continues while nobody reads its log, and writes the buffered lines at exit", async () => {
   const folder = mkdtempSync(join(tmpdir(), "herald-log-"));
   const mark = join(folder, "went-on");

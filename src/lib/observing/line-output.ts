@@ -1,4 +1,4 @@
-import { writeSync } from "node:fs";
+import { constants, openSync, writeSync } from "node:fs";
 
 /** An output for lines that nobody waits for. */
 export type LineOutput = {
@@ -18,6 +18,8 @@ type Options = {
   maxBytes: number;
   /** Returns a line that says how many were dropped. */
   tellLost(lines: number): string;
+  /** Called with the number of lines that were just dropped. */
+  onLost?(lines: number): void;
 };
 
 const againMs = 10;
@@ -30,33 +32,77 @@ export function writeTo(file: number): Options["writeSome"] {
 }
 
 /**
+ * Opens the terminal of an output once more, so that a write to it does not wait for a terminal that is stopped or not read. The
+ * output itself stays as it is: other programs share it, and expect their writes to wait. Returns `output` if that is impossible.
+ */
+export function openTerminal(output: number): number {
+  const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
+  for (const path of [`/proc/self/fd/${output}`, "/dev/tty"]) {
+    try {
+      return openSync(path, O_WRONLY | O_NONBLOCK | O_NOCTTY);
+    } catch {
+      // not Linux, or a terminal of another user: the next path may do
+    }
+  }
+  return output;
+}
+
+/**
  * Creates an output that does not block the event loop when the reader is slow: a full pipe is retried by a timer. Once
  * the other end is gone or cannot be written to, lines are dropped.
  */
-export function createLineOutput({ writeSome, maxBytes, tellLost }: Options): LineOutput {
-  let kept: Uint8Array = new Uint8Array();
-  let lost = 0;
+export function createLineOutput({ writeSome, maxBytes, tellLost, onLost = () => undefined }: Options): LineOutput {
+  let kept: Uint8Array[] = [];
+  let keptBytes = 0;
+  let lost = 0; // and not yet told
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Whether everything buffered was written. */
-  function writeKept(): boolean {
+  function keep(bytes: Uint8Array): void {
+    kept.push(bytes);
+    keptBytes += bytes.length;
+  }
+
+  function lose(lines: number): void {
+    lost += lines;
+    onLost(lines);
+  }
+
+  /** Whether everything buffered was written; `gone` if the other end takes nothing any more. */
+  function writeKept(): boolean | "gone" {
+    let written = 0;
     try {
-      while (kept.length > 0) kept = kept.subarray(writeSome(kept));
+      for (let [first] = kept; first !== undefined; first = kept[written]) {
+        const count = writeSome(first);
+        keptBytes -= count;
+        if (count === first.length) written++;
+        else kept[written] = first.subarray(count);
+      }
+      kept = [];
       return true;
     } catch (error) {
-      if (isFull(error)) return false;
-      lost += countLines(kept);
-      kept = new Uint8Array();
-      return true;
+      kept = kept.slice(written);
+      return isFull(error) ? false : "gone";
     }
   }
 
+  function dropKept(): void {
+    lose(kept.reduce((lines, bytes) => lines + countLines(bytes), 0));
+    kept = [];
+    keptBytes = 0;
+  }
+
+  /** Whether nothing is left to be written. */
   function writeAll(): boolean {
-    if (!writeKept()) return false;
+    const outcome = writeKept();
+    if (outcome === "gone") dropKept();
+    if (outcome !== true) return outcome === "gone";
     if (lost === 0) return true;
-    kept = Buffer.from(tellLost(lost));
-    lost = 0;
-    return writeKept();
+    const told = lost;
+    keep(Buffer.from(tellLost(told)));
+    const telling = writeKept();
+    if (telling === "gone") [kept, keptBytes] = [[], 0];
+    else lost -= told;
+    return telling !== false;
   }
 
   function tryAgain(): void {
@@ -70,9 +116,8 @@ export function createLineOutput({ writeSome, maxBytes, tellLost }: Options): Li
   return {
     write(lines) {
       const bytes = Buffer.from(lines);
-      if (kept.length === 0) kept = bytes;
-      else if (kept.length + bytes.length <= maxBytes) kept = Buffer.concat([kept, bytes]);
-      else lost += countLines(bytes);
+      if (keptBytes === 0 || keptBytes + bytes.length <= maxBytes) keep(bytes);
+      else lose(countLines(bytes));
       if (timer === undefined && !writeAll()) tryAgain();
     },
     drain() {

@@ -1,27 +1,49 @@
 import { type DestinationStream, type Logger, pino } from "pino";
-import pretty from "pino-pretty";
-import { createLineOutput, writeTo } from "./line-output.ts";
+import { prettyFactory } from "pino-pretty";
+import { createLineOutput, type LineOutput, openTerminal, writeTo } from "./line-output.ts";
 import { createRepeatedErrors } from "./repeated-errors.ts";
 
 const errorLevel = 50;
 const warnLevel = 40;
 const stdout = 1;
-const maxWaitingBytes = 1_048_576;
+const maxWaitingBytes = { pipe: 1_048_576, terminal: 131_072 };
 
 /** How a terminal shows one kind of line: as `textOf` says, without the `facts` in that text, or unchanged if it is `undefined`. */
 export type LineSummary = { facts: string[]; textOf(line: Record<string, unknown>): string | undefined };
 
 const noSummary: LineSummary = { facts: [], textOf: () => undefined };
 
+type LogOptions = {
+  summary?: LineSummary;
+  /** Called with the number of lines that were dropped because nobody reads them. */
+  onLost?(lines: number): void;
+};
+
 /**
  * Creates a logger that writes JSON lines to stdout, or human-readable lines to a terminal. Each line passes through
- * `redact`. Of equal errors, only the first is written in full, and then how many there are.
+ * `redact`. Of equal errors, only the first is written in full, and then how many there are. Whether or not anybody
+ * reads the lines, none waits.
  */
-export function createLogger(level: string, redact: (line: string) => string, summary = noSummary): Logger {
+export function createLogger(
+  level: string,
+  redact: (line: string) => string,
+  { summary = noSummary, onLost = () => undefined }: LogOptions = {},
+): Logger {
   const { logMethod, tell } = createRepeatedErrors();
-  process.on("exit", tell); // before the stream is flushed at the end
+  process.on("exit", tell); // before the lines that wait are written at the end
   const options = { level, base: null, timestamp: () => `,"time":"${now()}"`, hooks: { logMethod } };
-  return pino(options, process.stdout.isTTY ? prettyStream(redact, summary) : gatheringStream(redact));
+  const { isTTY } = process.stdout;
+  const show = isTTY ? createPretty(summary) : (line: string) => line;
+  const output = createLineOutput({
+    writeSome: writeTo(isTTY ? openTerminal(stdout) : stdout),
+    maxBytes: maxWaitingBytes[isTTY ? "terminal" : "pipe"],
+    tellLost: (lines) => show(tellLost(lines)),
+    onLost,
+  });
+  return pino(
+    options,
+    gatheringStream(output, (line) => show(redact(line))),
+  );
 }
 
 const now = () => new Date().toISOString();
@@ -35,8 +57,7 @@ function tellLost(lines: number): string {
  * Writes the lines of one turn of the event loop together, as a system call takes a good part of a request's time;
  * errors are written at once, and everything when the logger is flushed.
  */
-function gatheringStream(redact: (line: string) => string): DestinationStream {
-  const output = createLineOutput({ writeSome: writeTo(stdout), maxBytes: maxWaitingBytes, tellLost });
+function gatheringStream(output: LineOutput, show: (line: string) => string): DestinationStream {
   let lines = "";
   function flush(): void {
     const gathered = lines;
@@ -53,22 +74,20 @@ function gatheringStream(redact: (line: string) => string): DestinationStream {
     flush,
     write(line: string) {
       if (lines === "") setImmediate(flush);
-      lines += redact(line);
+      lines += show(line);
       if (stream.lastLevel >= errorLevel) flush();
     },
   };
   return stream;
 }
 
-// A stream in this process instead of a pino transport, which runs in a worker that a compiled binary cannot load.
-function prettyStream(redact: (line: string) => string, { facts, textOf }: LineSummary): DestinationStream {
-  const stream = pretty({
+// In this process instead of a pino transport, which runs in a worker that a compiled binary cannot load.
+function createPretty({ facts, textOf }: LineSummary): (line: string) => string {
+  return prettyFactory({
     colorize: process.env.NO_COLOR === undefined,
     translateTime: "HH:MM:ss.l",
     ignore: ["pid", "hostname", ...facts].join(","),
     messageFormat: (line) => textOf(line) ?? String(line.msg),
     singleLine: true,
-    sync: true,
   });
-  return { write: (line) => void stream.write(redact(line)) };
 }

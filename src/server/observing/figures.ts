@@ -10,6 +10,7 @@ import type { FileFigures } from "../../services/files/file-figures.ts";
 import type { OutboxFigures } from "../../services/outbox/outbox.ts";
 import type { ScheduleFigures } from "../../services/schedule/scheduling.ts";
 import type { PostFigures } from "../../services/webhooks/posting.ts";
+import type { LogFigures } from "../secrets.ts";
 
 /** How many beats, 2 s apart, count as recent. */
 const recentBeats = 15;
@@ -36,6 +37,7 @@ export type Figures = {
   /** `undefined` without an outbox. */
   outbox: OutboxFigures | undefined;
   files: FileFigures;
+  log: LogFigures;
 };
 
 type Dependencies = { nodeId: string; clock: Clock; steadyClock: Clock };

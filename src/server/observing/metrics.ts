@@ -24,6 +24,7 @@ type Measured = {
   lagEvents: number;
   bus: { state(): BusState; dropped: Readonly<Record<DropReason, number>> };
   gauges: Gauges;
+  clockOffsetMs: number | undefined;
 };
 
 /** The media type of the metrics. */
@@ -66,6 +67,7 @@ export function measure({
   lagEvents,
   bus,
   gauges,
+  clockOffsetMs,
 }: Measured): MetricFamily[] {
   const { gateway, sends, commits, calls, eventLoopDelays } = figures;
   const hasBus = bus.state() !== "none";
@@ -122,6 +124,8 @@ export function measure({
     family("herald_slow_consumers_cut_total", one({}, gateway.slowConsumersCut)),
     family("herald_bus_connected", hasBus ? one({}, bus.state() === "up" ? 1 : 0) : []),
     family("herald_bus_hints_dropped_total", hasBus ? each(bus.dropped, (reason) => ({ reason })) : []),
+    family("herald_clock_offset_seconds", oneIf(clockOffsetMs && clockOffsetMs / 1000)),
+    family("herald_log_lines_dropped_total", one({}, figures.log.droppedLines)),
     family("herald_event_loop_delay_seconds", seconds("herald_event_loop_delay_seconds", eventLoopDelays)),
     family(
       "herald_http_requests_total",

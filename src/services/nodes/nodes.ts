@@ -43,6 +43,8 @@ type Dependencies = {
   activity(): Activity;
   registry: NodeRegistry;
   clock: Clock;
+  /** Called at each beat with how far this machine's clock is ahead of the database's, exact up to `uncertainMs`. */
+  onClock?(offset: { offsetMs: number; uncertainMs: number }): void;
 };
 
 /** What a node writes to the registry for other nodes only. Versions before 0.1.0 omit it. */
@@ -53,7 +55,7 @@ type Abilities = { signs: true };
  * forgotten after thirty. Beats are counted instead of seconds, as clocks differ, and no node can beat while the
  * database is away.
  */
-export function createNodes({ id, name, url, adminUrl, activity, registry, clock }: Dependencies): Nodes {
+export function createNodes({ id, name, url, adminUrl, activity, registry, clock, onClock }: Dependencies): Nodes {
   const startedAt = clock.now();
   let seen = new Map<string, { beat: number; missedBeats: number }>();
   let unsigning: ReadonlySet<string> = new Set();
@@ -82,7 +84,10 @@ export function createNodes({ id, name, url, adminUrl, activity, registry, clock
   }
 
   async function beatOnce(): Promise<void> {
-    await registry.beat(id, JSON.stringify(describe()));
+    const sentAt = clock.now();
+    const databaseTime = await registry.beat(id, JSON.stringify(describe()));
+    const uncertainMs = (clock.now() - sentAt) / 2;
+    if (databaseTime !== undefined) onClock?.({ offsetMs: sentAt + uncertainMs - databaseTime, uncertainMs });
     const before = seen;
     seen = new Map();
     const unsigningNow = new Set<string>();

@@ -1,16 +1,18 @@
 import type { NodeRegistry, RegisteredNode } from "../ports.ts";
-import type { Row, Sql } from "../sql/driver.ts";
+import type { Reader, Row, Sql } from "../sql/driver.ts";
 
 type NodeRow = Row & { id: string; beat: number; status: string };
 
 const write = `INSERT INTO node (id, beat, status) VALUES (?, 1, ?)
-  ON CONFLICT (id) DO UPDATE SET beat = node.beat + 1, status = excluded.status`;
+  ON CONFLICT (id) DO UPDATE SET beat = node.beat + 1, status = excluded.status
+  RETURNING `;
 
 /** Creates the registry of nodes that share a database. */
-export function createNodeRegistry(sql: Pick<Sql, "all" | "run">): NodeRegistry {
+export function createNodeRegistry(sql: Pick<Sql, "all" | "run"> & Pick<Reader, "dialect">): NodeRegistry {
   return {
     async beat(id, status) {
-      await sql.run(write, id, status);
+      const [row] = await sql.all<{ now: number }>(write + sql.dialect.timeNow, id, status);
+      return row && Number(row.now);
     },
     list: () => readNodes(sql),
     async remove(id, beat) {
@@ -32,6 +34,7 @@ export function createLoneRegistry(): NodeRegistry {
   return {
     async beat(id, status) {
       nodes.set(id, { id, beat: (nodes.get(id)?.beat ?? 0) + 1, status });
+      return undefined;
     },
     async list() {
       return [...nodes.values()].sort((left, right) => (left.id < right.id ? -1 : 1));

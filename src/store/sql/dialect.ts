@@ -20,6 +20,8 @@ export type Dialect = {
   indexedBy(index: string): string;
   /** Reads the database's clock, in milliseconds since the Unix epoch, as `now`. */
   readTime: string;
+  /** The same as a column of another statement. */
+  timeNow: string;
   /** The type of text columns that compare and sort byte by byte. */
   text: string;
   /** Finds a row if a table of that name exists. */
@@ -43,6 +45,9 @@ export type Dialect = {
   statistics: readonly string[];
 };
 
+const sqliteTime = "CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now"; // this machine's clock: nobody else uses the file
+const postgresTime = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now";
+
 /** SQLite: a single writer, so transactions need no row locks. */
 export const sqliteDialect: Dialect = {
   forUpdate: "",
@@ -51,7 +56,8 @@ export const sqliteDialect: Dialect = {
   tuplesOf: (placeholder, columns) =>
     `SELECT ${columnsOf(columns, (index) => `json_extract(value, '$[${index}]')`)} FROM json_each(${placeholder})`,
   indexedBy: (index) => ` INDEXED BY ${index}`,
-  readTime: "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now", // this machine's clock: nobody else uses the file
+  readTime: `SELECT ${sqliteTime}`,
+  timeNow: sqliteTime,
   text: "TEXT",
   findTable: "SELECT 1 AS one FROM sqlite_master WHERE type = 'table' AND name = ?",
   lockMigrations: undefined,
@@ -74,7 +80,8 @@ export const postgresDialect: Dialect = {
     `SELECT ${columnsOf(columns, (index) => `value ->> ${index}`)}
       FROM json_array_elements(CAST(CAST(${placeholder} AS text) AS json)) AS tuples (value)`,
   indexedBy: () => "",
-  readTime: "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now",
+  readTime: `SELECT ${postgresTime}`,
+  timeNow: postgresTime,
   text: `TEXT COLLATE "C"`,
   findTable: "SELECT 1 AS one WHERE to_regclass(CAST(? AS text)) IS NOT NULL",
   lockMigrations: "SELECT pg_advisory_xact_lock(4715081)",
