@@ -45,7 +45,7 @@ def script(*answers: httpx.Response | Exception) -> Script:
 def problem(status: int, code: str, headers: dict[str, str] | None = None) -> httpx.Response:
     body = {
         "type": f"/docs/errors#{code}",
-        "title": code,
+        "title": "the title",
         "status": status,
         "detail": f"detail of {code}",
         "code": code,

@@ -163,7 +163,7 @@ def test_a_feed_connects_again_until_it_is_refused(waits: list[float]) -> None:
             heard.append(event)
     assert [event["message"]["body"] for event in heard] == ["a", "b", "c"]
     assert connects == [0, 2]
-    assert interruptions == [f"no answer from http://herald/base: {why}" for why in ["silent", *["refused"] * 8, "silent"]]
+    assert interruptions == [f"no answer from http://herald/base: {why}" for why in ["timed out", *["refused"] * 8, "timed out"]]
     assert server.requests[0].url.query == b"kind=message" and max(waits) <= 15
 
 
@@ -192,3 +192,35 @@ def test_streams_are_read_the_same_however_they_are_cut(seed: int) -> None:
     events = "".join(f"event: m\r\nid: 1\r\ndata:{text}\r\n\r\n: heartbeat\n\n" for text in texts)
     assert read(EventReader().read, events.encode() + b"data: {}") == values
     assert read(EventReader().read, b'data: {"a":\ndata: 1}\n\n') == [{"a": 1}]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("size", [1, 2, 3, 1000])
+def test_events_may_have_any_line_ends_a_byte_order_mark_and_several_lines_of_data(end: str, size: int) -> None:
+    lines = ["\ufeffdata: 1", "", ": heartbeat", "data:[", "event: m", "data: 2", "data:]", "", "data", "", "", "database: 9", "", 'data: "\u2028\x85\u2029"', ""]
+    content = "".join(f"{line}{end}" for line in lines).encode()
+    reader = EventReader()
+    events = [event for at in range(0, len(content), size) for event in reader.read(content[at : at + size])]
+    assert events == [1, [2], "\u2028\x85\u2029"]
+
+
+def test_an_event_is_read_when_its_last_line_ends_even_if_that_is_a_carriage_return() -> None:
+    reader = EventReader()
+    assert [reader.read(piece) for piece in (b"data: 1\r\r", b"\n", b"", b"data: 2\n", b"\n")] == [[1], [], [], [], [2]]
+
+
+def test_a_line_of_a_mebibyte_is_read(waits: list[float]) -> None:
+    large = {**stored(1), "ask": {"mid": "x" * (1 << 20)}}
+    assert list(script(lines(large)).client().send_batch(sends(1))) == [large]
+
+
+def test_an_answer_that_ends_within_a_line_or_is_no_json_is_a_failure() -> None:
+    for content, said in ((b'{"user":{}}\n{"us', "in the middle of a line"), (b"<html>\n", "not JSON")):
+        with pytest.raises(HeraldError, match=said):
+            list(script(stream(iter([content]), LINES)).client().export_organization("o"))
+    with pytest.raises(HeraldError, match="not JSON"):
+        next(script(stream(iter([b"data: <html>\n\n"]), EVENTS), problem(401, "unauthorized")).client(retries=0).events("o", on_interruption=fail))
+
+
+def fail(error: HeraldError, wait: float) -> None:
+    raise error

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
-from .models import FieldError
+from .models import ErrorCode, FieldError
+
+Code: TypeAlias = ErrorCode | Literal["unreachable", "not_herald"]
+"""The code of an error: one of the server, or one that says that the server did not answer."""
 
 _UNKNOWN_OUTCOMES = frozenset({0, 500, 502, 503, 504, 507})
 
@@ -19,15 +23,19 @@ class HeraldError(Exception):
     def __init__(
         self,
         status: int,
-        code: str,
+        code: Code,
         detail: str,
         request_id: str | None = None,
         errors: Sequence[FieldError] = (),
         retry_after: float | None = None,
+        title: str = "",
+        was_sent: bool = True,
     ) -> None:
-        super().__init__(status, code, detail, request_id, errors, retry_after)
+        super().__init__(status, code, detail, request_id, errors, retry_after, title, was_sent)
         self.status = status
-        self.code = code
+        self.code: Code = code
+        self.title = title
+        """What the code means, the same for every occurrence."""
         self.detail = detail
         """What went wrong this time, and what to do next."""
         self.request_id = request_id
@@ -36,12 +44,15 @@ class HeraldError(Exception):
         """The invalid values in the request, each with a JSON Pointer to it."""
         self.retry_after = retry_after
         """The seconds that the server asks to wait."""
+        self.was_sent = was_sent
+        """Whether the request may have reached a server. If not, the same call fails again, and is not repeated."""
 
     @property
     def is_unknown(self) -> bool:
         """Whether the call may have been done nevertheless: repeat it with the same id."""
-        return self.status in _UNKNOWN_OUTCOMES
+        return self.was_sent and self.status in _UNKNOWN_OUTCOMES
 
     def __str__(self) -> str:
-        text = self.detail if self.status == 0 else f"{self.status} {self.code}: {self.detail}"
+        titled = f"{self.title}. " if self.title and not self.detail.startswith(self.title) else ""
+        text = self.detail if self.status == 0 else f"{self.status} {self.code}: {titled}{self.detail}"
         return "\n".join([text, *(f"  {error['pointer']}: {error['detail']}" for error in self.errors)])

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
+from ._core.secrets import Secret, stripped_secret
 from .ids import new_id
 
 _LEAST_SECRET_BYTES = 32  # RFC 7518, section 3.2
@@ -33,10 +34,13 @@ class TokenIssuer:
     """
 
     def __init__(self, secret: str, *, now: Callable[[], float] = time.time) -> None:
-        """Raises `ValueError` for a secret that is too short. `now` returns seconds since the Unix epoch."""
-        self._secret = secret.encode()
+        """White space around the secret is left out. Raises `ValueError` without the secret if it is too short.
+
+        `now` returns seconds since the Unix epoch.
+        """
+        self._secret = Secret(stripped_secret("the token secret", secret))
         self._now = now
-        if len(self._secret) < _LEAST_SECRET_BYTES:
+        if len(_bytes_of(self._secret)) < _LEAST_SECRET_BYTES:
             raise ValueError(f"a token secret has at least {_LEAST_SECRET_BYTES} bytes")
 
     def issue(self, org: str, uid: str, *, ttl_seconds: float = 3600) -> UserToken:
@@ -60,9 +64,17 @@ class TokenIssuer:
             "exp": expires_at / 1000,
         }
         text = f"{_encode({'alg': 'HS256', 'typ': 'JWT'})}.{_encode(claims)}"
-        signature = hmac.new(self._secret, text.encode(), hashlib.sha256).digest()
+        signature = hmac.new(_bytes_of(self._secret), text.encode(), hashlib.sha256).digest()
         expiry = datetime.fromtimestamp(expires_at / 1000, timezone.utc)
         return UserToken(f"{text}.{_base64(signature)}", token_id, expiry)
+
+
+def _bytes_of(secret: Secret) -> bytes:
+    try:
+        return secret.reveal().encode()
+    except UnicodeEncodeError:  # which has the secret
+        pass
+    raise ValueError("the token secret is not valid Unicode: check where it is read from")
 
 
 def _encode(part: Mapping[str, object]) -> str:

@@ -14,6 +14,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, TypedDict, cast
 
+from ._core.secrets import stripped_secret
+
 TOLERANCE_SECONDS: Final = 300
 """How far the time of a webhook may be from now."""
 
@@ -109,10 +111,12 @@ def _decoded(signature: str) -> bytes:
 
 
 def _key_of(secret: str) -> bytes:
+    encoded = stripped_secret("the secret of the webhook", secret).removeprefix("whsec_")
+    key = b""
     try:
-        key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
-    except (binascii.Error, ValueError) as cause:
-        raise ValueError("the secret of a webhook is base64, after whsec_") from cause
+        key = base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        pass
     if not key:
-        raise ValueError("the secret of a webhook is empty")
+        raise ValueError("the secret of a webhook is base64, after whsec_: check where it is read from")
     return key

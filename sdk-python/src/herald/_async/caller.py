@@ -9,20 +9,24 @@ from typing import Any, Generic, TypeVar, cast
 
 import httpx
 
-from .._core.answers import Answer, failure_of, read_answer, require_type, unreachable
+from .._core.addresses import read_address
+from .._core.answers import Answer, failure_of, has_type, read_answer, unreachable
 from .._core.calls import Call, Value, call_of
+from .._core.failures import failure_without_answer, is_untrusted, may_be_wrong_scheme, other_scheme, wrong_scheme
 from .._core.operations import Operation
 from .._core.pieces import Piece
-from .._core.retries import Attempts, Policy
+from .._core.retries import RETRIES, Attempts, Policy
+from .._core.secrets import header_secret
 from .._core.streams import LineReader
 from ..errors import HeraldError
 from ..results import Page
-from .io import AsyncClient, sleep
+from .io import AsyncClient, AsyncConnections, sleep, within
 
 T = TypeVar("T")
 
 LINES = "application/x-ndjson"
 _ITEMS_OF_PAGE = 1000
+_PROBE_SECONDS = 2
 
 
 class AsyncCaller:
@@ -33,33 +37,31 @@ class AsyncCaller:
         url: str,
         key: str,
         *,
-        retries: int = 5,
+        retries: int = RETRIES,
         timeout: float = 30,
         deadline: float | None = None,
         http_client: AsyncClient | None = None,
     ) -> None:
         """`url` is the address of the server, whose path becomes a prefix of every path; `key` is an API key, which belongs on
-        servers only.
+        servers only. White space around them is left out. Raises `ValueError` for what cannot be used, without the key.
 
-        A failed call is repeated up to `retries` times. One attempt may take `timeout` seconds, and a call with all its
-        attempts `deadline` seconds; neither counts for streams once they have begun. `http_client` is used instead of a
-        client of our own, and stays open.
+        A failed call is repeated up to `retries` times, which takes 20 to 40 seconds unless it is said otherwise. One attempt
+        may take `timeout` seconds from its beginning to the last byte of the answer, and a call with all its attempts and the
+        waits between them `deadline` seconds; neither counts for streams once they have begun.
+
+        It may be used by all threads and event loops, and in processes that are forked: each of these has connections of its
+        own. `http_client` is used instead of clients of our own, and stays open. It belongs to one process and, if it awaits,
+        to one event loop; and if it blocks, its own time limits are for each read and write.
         """
-        address = httpx.URL(url)
-        if address.scheme not in ("http", "https") or not address.host:
-            raise ValueError(f"the address of the server must begin with http:// or https://, not be {url!r}")
-        if not key:
-            raise ValueError("there is no API key")
-        self._root = str(address.copy_with(query=None, fragment=None)).rstrip("/")
-        self._key = key
+        self._root = read_address(url)
+        self._key = header_secret("the API key", key)
         self._policy = Policy(retries, timeout, deadline)
-        self._owns_http = http_client is None
-        self._http = http_client or AsyncClient()
+        self._connections = AsyncConnections(http_client)
+        self._has_answered = False
 
     async def aclose(self) -> None:
-        """Closes the connections."""
-        if self._owns_http:
-            await self._http.aclose()
+        """Closes the connections. Further calls open new ones."""
+        await self._connections.aclose()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._root}>"
@@ -94,58 +96,92 @@ class AsyncCaller:
             try:
                 return await self._attempt(call, attempts.timeout)
             except HeraldError as error:
-                await sleep(attempts.wait_after(error))
+                wait = attempts.wait_after(error)
+            await sleep(wait)
 
-    async def _attempt(self, call: Call, timeout: float) -> Answer:
+    async def _attempt(self, call: Call, limit: float) -> Answer:
+        request = self._request(call, call.body, {}, httpx.Timeout(limit))
         try:
-            response = await self._http.request(
-                call.method,
-                self._root + call.target,
-                content=call.body,
-                headers=self._headers(call),
-                timeout=timeout,
-                follow_redirects=False,  # the key would follow, too
-            )
+            response = await within(limit, lambda: self._send_request(request))
         except httpx.RequestError as cause:
-            raise unreachable(self._root, cause) from cause
-        return read_answer(call, response.status_code, response.headers, response.content)
+            failure = cause
+        else:
+            return read_answer(call, response.status_code, response.headers, response.content)
+        raise await self._failure(failure, limit)
 
-    def _headers(self, call: Call) -> dict[str, str]:
-        return {**call.headers, "Admin-Api-Key": self._key}
+    def _request(self, call: Call, content: Any, headers: Mapping[str, str], timeout: httpx.Timeout) -> httpx.Request:
+        """The only place where the key is a variable: errors keep those of the calls that they come from."""
+        bearer = {} if call.bearer is None else {"Authorization": f"Bearer {call.bearer.reveal()}"}
+        return self._connections.client().build_request(
+            call.method,
+            self._root + call.target,
+            content=content,
+            headers={**call.headers, **bearer, **headers, "Admin-Api-Key": self._key.reveal()},
+            timeout=timeout,
+        )
+
+    async def _send_request(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
+        """Sends a request. A redirect is not followed: the key would go there, too."""
+        response = await self._connections.client().send(request, stream=stream, follow_redirects=False)
+        self._has_answered = True
+        return response
+
+    async def _failure(self, cause: httpx.RequestError, limit: float | None) -> HeraldError:
+        """The error of a call that got no answer."""
+        if not self._has_answered and may_be_wrong_scheme(self._root, cause) and await self._speaks_other_scheme():
+            return wrong_scheme(self._root)
+        return failure_without_answer(self._connections.client(), self._root, cause, limit)
+
+    async def _speaks_other_scheme(self) -> bool:
+        """Whether a server answers with the other scheme. The request has no key."""
+        client = self._connections.client()
+        request = client.build_request("HEAD", other_scheme(self._root), timeout=_PROBE_SECONDS)
+        try:
+            response = await within(_PROBE_SECONDS, lambda: client.send(request, stream=True, follow_redirects=False))
+            await response.aclose()
+        except httpx.RequestError as cause:
+            return is_untrusted(cause)
+        return True
 
     async def _stream(
         self, call: Call, content_type: str, *, body: bytes | None = None, silence: float | None = None
     ) -> AsyncGenerator[bytes, None]:
         """Yields the bytes of a stream as they come, first none when it begins. `silence` is how many seconds may pass without
         any."""
-        headers = {**self._headers(call), "Accept": content_type}
+        headers = {"Accept": content_type}
         if body is not None:
             headers["Content-Type"] = content_type
-        timeout = httpx.Timeout(self._policy.timeout, read=silence or self._policy.timeout)
+        limit = self._policy.timeout
+        request = self._request(call, body, headers, httpx.Timeout(limit, read=silence or limit))
         try:
-            async with self._http.stream(
-                call.method,
-                self._root + call.target,
-                content=body,
-                headers=headers,
-                timeout=timeout,
-                follow_redirects=False,
-            ) as response:
-                if not require_type(response.status_code, response.headers, content_type):
-                    raise failure_of(response.status_code, response.headers, await response.aread())
+            response = await within(limit, lambda: self._send_request(request, stream=True))
+            try:
+                if response.status_code != httpx.codes.OK or not has_type(response.headers, content_type):
+                    content = await within(limit, response.aread)
+                    raise failure_of(response.status_code, response.headers, content)
                 yield b""
                 async for piece in response.aiter_bytes():
                     yield piece
+                return
+            finally:
+                await response.aclose()
         except httpx.RequestError as cause:
-            raise unreachable(self._root, cause) from cause
+            failure = cause
+        raise await self._failure(failure, None)
 
     async def _lines(self, call: Call, *, body: bytes | None = None) -> AsyncGenerator[Any, None]:
         """Yields the values of an answer that consists of lines."""
         reader = LineReader()
         async with aclosing(self._stream(call, LINES, body=body)) as pieces:
             async for piece in pieces:
-                for value in reader.read_json(piece):
+                try:
+                    values = reader.read_json(piece)
+                except ValueError:
+                    raise unreachable(self._root, "the answer has a line that is not JSON") from None
+                for value in values:
                     yield value
+        if not reader.is_done:
+            raise unreachable(self._root, "the answer ended in the middle of a line")
 
     async def _send_piece(self, call: Call, piece: Piece) -> AsyncGenerator[Any, None]:
         """Sends lines until the server has said all about them. Yields what it says."""
@@ -160,7 +196,8 @@ class AsyncCaller:
                 if not piece.is_done:
                     raise unreachable(self._root, "the answer ended early")
             except HeraldError as error:
-                await sleep(attempts.wait_after(error))
+                wait = attempts.wait_after(error)
+                await sleep(wait)
 
 
 class AsyncPages(Generic[T]):

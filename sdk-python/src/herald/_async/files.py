@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from functools import partial
 
 import httpx
 
-from .._core.answers import failure_of, read_answer, unreachable
+from .._core.answers import failure_of, read_answer
 from .._core.calls import Call, call_of
 from ..models import File
 from .caller import AsyncCaller
-from .io import Source, each
+from .io import Source, each, within
 
 _ANY = "application/octet-stream"
 
@@ -35,19 +36,16 @@ class AsyncFiles(AsyncCaller):
         return await self._upload(call_of("putFile", (org, file_id)), content, content_type)
 
     async def _upload(self, call: Call, content: bytes | Source[bytes], content_type: str) -> File:
+        sent = content if isinstance(content, bytes) else each(content)
+        request = self._request(call, sent, {"Content-Type": content_type}, httpx.Timeout(self._policy.timeout, read=None))
         try:
-            response = await self._http.request(
-                call.method,
-                self._root + call.target,
-                content=content if isinstance(content, bytes) else each(content),
-                headers={**self._headers(call), "Content-Type": content_type},
-                timeout=httpx.Timeout(self._policy.timeout, read=None),
-                follow_redirects=False,  # the key would follow, too
-            )
+            response = await within(self._policy.deadline, lambda: self._send_request(request))
         except httpx.RequestError as cause:
-            raise unreachable(self._root, cause) from cause
-        answer: File = read_answer(call, response.status_code, response.headers, response.content).body
-        return answer
+            failure = cause
+        else:
+            answer: File = read_answer(call, response.status_code, response.headers, response.content).body
+            return answer
+        raise await self._failure(failure, self._policy.deadline)
 
     async def get_file(self, org: str, file_id: str) -> File:
         """Reads what is known of a file."""
@@ -68,19 +66,26 @@ class AsyncFiles(AsyncCaller):
     async def download(self, file_id: str) -> AsyncGenerator[bytes, None]:
         """Yields the bytes of a file, as fast as they are taken."""
         call = call_of("downloadFile", (file_id,))
-        url, headers = self._root + call.target, self._headers(call)
+        limit = httpx.Timeout(self._policy.timeout)
+        request = self._request(call, None, {}, limit)
+        may_follow = True
         try:
             while True:
-                async with self._http.stream(
-                    call.method, url, headers=headers, timeout=self._policy.timeout, follow_redirects=False
-                ) as response:
-                    if headers and response.has_redirect_location:  # to the store of the bytes, which the key is not for
-                        url, headers = response.headers["Location"], {}
+                response = await within(self._policy.timeout, partial(self._send_request, request, stream=True))
+                try:
+                    if may_follow and response.has_redirect_location:  # to the store of the bytes, which the key is not for
+                        location = httpx.URL(self._root).join(response.headers["Location"])
+                        request = self._connections.client().build_request("GET", location, timeout=limit)
+                        may_follow = False
                         continue
                     if response.status_code != httpx.codes.OK:
-                        raise failure_of(response.status_code, response.headers, await response.aread())
+                        content = await within(self._policy.timeout, response.aread)
+                        raise failure_of(response.status_code, response.headers, content)
                     async for piece in response.aiter_bytes():
                         yield piece
                     return
+                finally:
+                    await response.aclose()
         except httpx.RequestError as cause:
-            raise unreachable(self._root, cause) from cause
+            failure = cause
+        raise await self._failure(failure, None)

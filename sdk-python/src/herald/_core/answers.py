@@ -27,30 +27,35 @@ class Answer:
 
 def read_answer(call: Call, status: int, headers: Mapping[str, str], content: bytes) -> Answer:
     """Reads an answer. Raises `HeraldError` if the server refused the call, or if it is not from a Herald server."""
-    content_type = headers.get("content-type", "")
-    if not 200 <= status < 300 and (status != call.also or not content_type.startswith("application/json")):
-        raise failure_of(status, headers, content)
-    if not content:
+    content_type = "text/plain" if call.is_text else "application/json"
+    if status == 204 and not content:
         return Answer(None, headers)
-    if call.is_text and content_type.startswith("text/plain"):
-        return Answer(content.decode(), headers)
+    if not (200 <= status < 300 or status == call.also) or not has_type(headers, content_type):
+        raise failure_of(status, headers, content)
+    if call.is_text:
+        return Answer(content.decode(errors="replace"), headers)
+    body = read_json(content)
+    if not isinstance(body, dict):
+        raise failure_of(status, headers, content)
+    return Answer(body, headers)
+
+
+def has_type(headers: Mapping[str, str], content_type: str) -> bool:
+    """Whether an answer has this media type, with or without parameters: a web page is no answer of a Herald server."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower() == content_type
+
+
+def read_json(content: bytes) -> Any:
+    """The value of a text in JSON, or `None` if it is none."""
     try:
-        return Answer(json.loads(content), headers)
-    except ValueError:
-        raise failure_of(status, headers, content) from None
-
-
-def require_type(status: int, headers: Mapping[str, str], content_type: str) -> bool:
-    """Whether an answer is a successful stream of this type."""
-    return status == 200 and headers.get("content-type", "").startswith(content_type)
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
 
 
 def failure_of(status: int, headers: Mapping[str, str], content: bytes) -> HeraldError:
     """The error of an answer (RFC 9457)."""
-    try:
-        problem = json.loads(content)
-    except ValueError:
-        problem = None
+    problem = read_json(content)
     request_id = headers.get("x-request-id")
     retry_after = read_retry_after(headers.get("retry-after"))
     if 200 <= status < 300 or not isinstance(problem, dict) or not isinstance(problem.get("code"), str):
@@ -68,18 +73,21 @@ def problem_error(
     retry_after: float | None = None,
 ) -> HeraldError:
     """The error that a problem tells of."""
-    detail = prefix + str(problem.get("detail") or problem.get("title") or problem["code"])
+    title = str(problem.get("title") or "")
+    detail = prefix + str(problem.get("detail") or title or problem["code"])
+    told = problem.get("errors")
     errors: list[FieldError] = [
         {"pointer": str(error.get("pointer", "")), "detail": str(error.get("detail", ""))}
-        for error in problem.get("errors") or ()
+        for error in (told if isinstance(told, list) else ())
+        if isinstance(error, dict)
     ]
-    return HeraldError(status, problem["code"], detail, request_id or problem.get("request_id"), errors, retry_after)
+    request_id = request_id or problem.get("request_id")
+    return HeraldError(status, problem["code"], detail, request_id, errors, retry_after, "" if prefix else title)
 
 
-def unreachable(origin: str, why: object) -> HeraldError:
+def unreachable(where: str, why: str, *, was_sent: bool = True) -> HeraldError:
     """The error of a call that got no answer, or an incomplete one."""
-    reason = str(why) or type(why).__name__
-    return HeraldError(0, "unreachable", f"no answer from {origin}: {reason}")
+    return HeraldError(0, "unreachable", f"no answer from {where}: {why}", was_sent=was_sent)
 
 
 def read_retry_after(header: str | None, now: float | None = None) -> float | None:
@@ -97,7 +105,9 @@ def read_retry_after(header: str | None, now: float | None = None) -> float | No
 
 def sent_of(answer: Answer) -> dict[str, Any]:
     """The answer to a send, with what its headers tell."""
-    sent = dict(answer.body)
+    sent = dict(answer.body or {})
+    if not any(isinstance(sent.get(member), dict) for member in ("ask", "ack")):
+        raise failure_of(200, answer.headers, b"")
     if answer.headers.get("idempotent-replayed") == "true":
         sent["replayed"] = True
     # A dictionary of whole numbers (RFC 8941, section 3.2).

@@ -10,6 +10,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from .operations import OPERATIONS, Operation
+from .secrets import Secret
 
 Value = str | int | datetime | Sequence[str] | None
 """A value of a query. `None` leaves it out."""
@@ -22,7 +23,7 @@ _MOST_WAIT = 30
 @dataclass(frozen=True)
 class Call:
     """One call. `target` is the path with its query; `extra` is how many seconds longer than usual it may take; the status
-    `also` is no failure; and the answer is text if `is_text`, otherwise JSON."""
+    `also` is no failure; the answer is text if `is_text`, otherwise JSON; and `bearer` is a further credential."""
 
     method: str
     target: str
@@ -32,6 +33,7 @@ class Call:
     extra: float = 0
     also: int | None = None
     is_text: bool = False
+    bearer: Secret | None = None
 
 
 def call_of(

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 
 from ..errors import HeraldError
 
+RETRIES = 9
+"""How often a call is repeated unless it is said: for 20 to 40 s, as a server needs up to 12 s to start again."""
+
 _LEAST_WAIT = 0.25
-_MOST_WAIT = 15.0
+_MOST_WAIT = 8.0
 _MOST_RETRY_AFTER = 60.0
 
 
@@ -24,10 +27,17 @@ class Policy:
     deadline: float | None = None
     random: Callable[[], float] = random.random
 
+    def __post_init__(self) -> None:
+        if self.retries < 0:
+            raise ValueError(f"retries must be 0 or more, not {self.retries}")
+        for name, seconds in (("timeout", self.timeout), ("deadline", self.deadline)):
+            if seconds is not None and not seconds > 0:
+                raise ValueError(f"{name} must be more than 0 seconds, not {seconds}")
+
 
 class Attempts:
-    """The attempts of one call: repeats with exponential backoff and full jitter, so that many callers do not return at
-    the same moment."""
+    """The attempts of one call: repeats with exponential backoff and jitter, so that many callers do not return at the
+    same moment, and none gives up long before the others."""
 
     def __init__(self, policy: Policy, *, is_safe: bool, extra: float = 0) -> None:
         """`is_safe` says that the call may be done twice, and `extra` how many seconds longer than usual it may take."""
@@ -55,7 +65,8 @@ class Attempts:
         asked = error.retry_after or 0.0
         if not may_retry or is_used_up or (asked > _MOST_RETRY_AFTER and not is_endless):
             raise error
-        wait = asked + self._policy.random() * min(_LEAST_WAIT * (1 << min(self._failures, 16)), _MOST_WAIT)
+        ceiling = min(_LEAST_WAIT * (1 << min(self._failures, 16)), _MOST_WAIT)
+        wait = asked + ceiling * (0.5 + 0.5 * self._policy.random())
         if self._ends_at is not None and time.monotonic() + wait >= self._ends_at:
             raise error
         self._failures += 1

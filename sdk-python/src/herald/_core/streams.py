@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import re
+from typing import Any, Final
+
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_LINE_FEED: Final = re.compile(rb"\n")
+_ANY_END: Final = re.compile(rb"\r\n|\n|\r")
 
 
 class LineReader:
     """Reads lines that end with a line feed. (`str.splitlines` ends them elsewhere, too, such as at U+2028.)"""
 
-    def __init__(self) -> None:
+    def __init__(self, end: re.Pattern[bytes] = _LINE_FEED) -> None:
+        self._end = end
         self._rest: list[bytes] = []
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left but blanks: every line has ended."""
+        return not b"".join(self._rest).strip()
 
     def read(self, piece: bytes) -> list[bytes]:
         """The lines that a piece of the stream completes, without their ends."""
-        *lines, rest = piece.split(b"\n")
+        *lines, rest = self._end.split(piece)
         if lines:
             lines[0] = b"".join([*self._rest, lines[0]])
             self._rest = []
-        self._rest.append(rest)
+        if rest:
+            self._rest.append(rest)
         return lines
 
     def read_json(self, piece: bytes) -> list[Any]:
@@ -30,17 +42,28 @@ class EventReader:
     """Reads the data of server-sent events (WHATWG HTML, section 9.2.6)."""
 
     def __init__(self) -> None:
-        self._lines = LineReader()
+        self._lines = LineReader(_ANY_END)
         self._data: list[bytes] = []
+        self._is_first = True
+        self._follows_return = False
 
     def read(self, piece: bytes) -> list[Any]:
         """The values, in JSON, of the events that a piece of the stream completes. Passes over comments and other fields."""
+        if self._follows_return and piece:
+            piece = piece.removeprefix(b"\n")  # of a line end that was cut: the line was complete before
+            self._follows_return = False
+        if piece:
+            self._follows_return = piece.endswith(b"\r")
         events = []
         for raw in self._lines.read(piece):
-            line = raw.rstrip(b"\r")
-            if line.startswith(b"data:"):
-                self._data.append(line.removeprefix(b"data:").removeprefix(b" "))
+            line = raw.removeprefix(_BYTE_ORDER_MARK) if self._is_first else raw
+            self._is_first = False
+            field, _, value = line.partition(b":")
+            if field == b"data":
+                self._data.append(value.removeprefix(b" "))
             elif not line and self._data:
-                events.append(json.loads(b"\n".join(self._data)))
+                text = b"\n".join(self._data)
                 self._data = []
+                if text:
+                    events.append(json.loads(text))
         return events

@@ -52,7 +52,11 @@ class Feed(Caller):
                             attempts.succeed()
                             if on_connect is not None:
                                 on_connect()
-                        for event in reader.read(piece):
+                        try:
+                            events = reader.read(piece)
+                        except ValueError:
+                            raise unreachable(self._root, "the feed has an event that is not JSON") from None
+                        for event in events:
                             yield event
                 raise unreachable(self._root, "the feed ended")
             except HeraldError as error:

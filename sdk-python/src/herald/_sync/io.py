@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+import os
+from collections.abc import Callable, Generator, Iterable
 from time import sleep
 from typing import TypeAlias, TypeVar
 
+import httpx
 from httpx import Client
+
+from .limits import limit_client, within_limit
 
 T = TypeVar("T")
 
@@ -19,4 +23,40 @@ def each(source: Source[T]) -> Generator[T, None, None]:
     yield from source
 
 
-__all__ = ["Client", "Source", "each", "sleep"]
+def within(seconds: float | None, action: Callable[[], T]) -> T:
+    """What an action returns. Breaks it off and raises `httpx.TimeoutException` when it takes longer, if that is limited."""
+    with within_limit(seconds):
+        return action()
+
+
+class Connections:
+    """Clients of HTTP: one for each process, as a fork has the connections of its parent."""
+
+    def __init__(self, given: Client | None) -> None:
+        self._given = given
+        self._tls = None if given else httpx.create_ssl_context()  # reads many certificates
+        self._made: dict[int, Client] = {}
+
+    def client(self) -> Client:
+        """The client of this process."""
+        if self._given is not None:
+            return self._given
+        process = os.getpid()
+        made = self._made.get(process)
+        if made is None:
+            for other in [each for each in self._made if each != process]:
+                self._made.pop(other, None)  # the connections of the parent, which goes on using them
+            new = limit_client(Client(verify=self._tls or True))
+            made = self._made.setdefault(process, new)  # no lock: a fork may have one that nobody releases
+            if made is not new:
+                new.close()
+        return made
+
+    def close(self) -> None:
+        """Closes the connections of this process. Further calls open new ones."""
+        made = self._made.pop(os.getpid(), None)
+        if made is not None:
+            made.close()
+
+
+__all__ = ["Client", "Connections", "Source", "each", "sleep", "within"]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from .._core.calls import call_of
+from .._core.secrets import header_secret
 from ..models import Health, Node, NodeList
 from .caller import Caller
 
@@ -28,8 +29,9 @@ class Server(Caller):
 
     def get_metrics(self, *, token: str | None = None) -> str:
         """The metrics of the node that answers, in the text format of Prometheus. `token` is its `HERALD_METRICS_TOKEN`."""
-        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        call = replace(call_of("getMetrics"), headers=headers, is_text=True)
+        call = replace(call_of("getMetrics"), headers={}, is_text=True)
+        if token is not None:
+            call = replace(call, bearer=header_secret("the token of the metrics", token))
         return cast(str, (self._exchange(call)).body)
 
     def get_openapi(self) -> dict[str, Any]:
