@@ -77,7 +77,7 @@ def test_a_refusal_is_not_repeated_and_tells_everything(waits: list[float]) -> N
     )
     assert error.errors == [{"pointer": "/message/cid", "detail": "is missing"}]
     assert not error.is_unknown and waits == []
-    assert str(error) == "422 invalid_request: the title. detail of invalid_request\n  /message/cid: is missing"
+    assert str(error) == "422 invalid_request: the title: detail of invalid_request\n  /message/cid: is missing"
     for same in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
         assert vars(same) == vars(error)
 
@@ -115,7 +115,7 @@ def test_a_server_that_is_gone_is_told_as_unreachable_after_the_retries(waits: l
     with pytest.raises(HeraldError) as caught:
         server.client(retries=2).get_user("o", "u")
     assert (caught.value.status, caught.value.code, caught.value.is_unknown) == (0, "unreachable", True)
-    assert str(caught.value) == "no answer from http://herald/base: refused"
+    assert str(caught.value) == "no response from http://herald/base: refused"
     assert isinstance(caught.value.__cause__, httpx.ConnectError)
 
 

@@ -70,7 +70,7 @@ def test_a_timeout_is_that_of_the_whole_attempt_with_its_head_and_its_body(
 ) -> None:
     with listening(drip(ANSWER, over, all_at_once=at_once)) as server:
         error = timed_out(kind, server, timeout=0.5, retries=0)
-        assert error.is_unknown and str(error) == f"no answer from {server.url}: timed out after 0.5 s"
+        assert error.is_unknown and str(error) == f"no response from {server.url}: timed out after 0.5 s"
 
 
 @Clients

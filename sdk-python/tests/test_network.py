@@ -81,7 +81,7 @@ def test_https_to_a_port_that_speaks_http_is_told_at_once(kind: type[Herald] | t
     with echoing() as url:
         wrong = url.replace("http:", "https:")
         error = complaint(kind, wrong)
-        said = f"no answer from {wrong}: the server speaks plain HTTP on this port, not HTTPS. Use {url} instead"
+        said = f"no response from {wrong}: the server speaks plain HTTP on this port, not HTTPS. Use {url} instead"
         assert (str(error), error.is_unknown) == (said, False)
 
 
@@ -91,7 +91,7 @@ def test_http_to_a_port_that_speaks_https_is_told_at_once(
 ) -> None:
     with echoing(tls) as url:
         wrong = url.replace("https:", "http:")
-        said = f"no answer from {wrong}: the server speaks HTTPS on this port, not plain HTTP. Use {url} instead"
+        said = f"no response from {wrong}: the server speaks HTTPS on this port, not plain HTTP. Use {url} instead"
         assert str(complaint(kind, wrong)) == said
 
 
@@ -107,7 +107,7 @@ def test_a_certificate_that_is_not_trusted_is_told_at_once(
 
 @Clients
 def test_what_went_wrong_is_said_in_words(kind: type[Herald] | type[AsyncHerald]) -> None:
-    assert str(complaint(kind, "http://127.0.0.1:1", retries=0)) == "no answer from http://127.0.0.1:1: connection refused"
+    assert str(complaint(kind, "http://127.0.0.1:1", retries=0)) == "no response from http://127.0.0.1:1: connection refused"
     assert str(complaint(kind, "http://nowhere.invalid", retries=0)).endswith(": the host name is unknown")
     with listening(lambda connection: connection.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")) as server:
         assert complaint(kind, server.url.replace("http:", "https:"), retries=0).code == "unreachable"
@@ -120,7 +120,7 @@ def test_a_proxy_that_is_gone_is_named(kind: type[Herald] | type[AsyncHerald], m
         for name in ("HTTP_PROXY", "no_proxy", "NO_PROXY"):
             monkeypatch.delenv(name, raising=False)
         error = complaint(kind, url, retries=0)
-        assert str(error) == f"no answer from {url} through the proxy 127.0.0.1:1 (http_proxy): connection refused"
+        assert str(error) == f"no response from {url} through the proxy 127.0.0.1:1 (from http_proxy): connection refused"
         monkeypatch.setenv("no_proxy", "127.0.0.1")
         with Herald(url, "k", retries=0) as client:
             assert client.get_user("o", "u")["id"] == "u"
@@ -170,7 +170,7 @@ def test_a_page_is_no_stream_and_no_success_of_a_call_without_an_answer() -> Non
 def test_an_error_says_what_its_code_means_and_then_what_to_do() -> None:
     body = {"code": "conversation_not_found", "title": "The conversation does not exist", "detail": "Create it."}
     for detail, said in (
-        ("Create it.", "The conversation does not exist. Create it."),
+        ("Create it.", "The conversation does not exist: Create it."),
         ("The conversation does not exist", "The conversation does not exist"),
         ("", "The conversation does not exist"),
     ):

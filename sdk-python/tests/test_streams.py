@@ -163,7 +163,7 @@ def test_a_feed_connects_again_until_it_is_refused(waits: list[float]) -> None:
             heard.append(event)
     assert [event["message"]["body"] for event in heard] == ["a", "b", "c"]
     assert connects == [0, 2]
-    assert interruptions == [f"no answer from http://herald/base: {why}" for why in ["timed out", *["refused"] * 8, "timed out"]]
+    assert interruptions == [f"no response from http://herald/base: {why}" for why in ["timed out", *["refused"] * 8, "timed out"]]
     assert server.requests[0].url.query == b"kind=message" and max(waits) <= 15
 
 

@@ -53,6 +53,6 @@ class HeraldError(Exception):
         return self.was_sent and self.status in _UNKNOWN_OUTCOMES
 
     def __str__(self) -> str:
-        titled = f"{self.title}. " if self.title and not self.detail.startswith(self.title) else ""
+        titled = f"{self.title}: " if self.title and not self.detail.startswith(self.title) else ""
         text = self.detail if self.status == 0 else f"{self.status} {self.code}: {titled}{self.detail}"
         return "\n".join([text, *(f"  {error['pointer']}: {error['detail']}" for error in self.errors)])

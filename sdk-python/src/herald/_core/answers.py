@@ -87,7 +87,7 @@ def problem_error(
 
 def unreachable(where: str, why: str, *, was_sent: bool = True) -> HeraldError:
     """The error of a call that got no answer, or an incomplete one."""
-    return HeraldError(0, "unreachable", f"no answer from {where}: {why}", was_sent=was_sent)
+    return HeraldError(0, "unreachable", f"no response from {where}: {why}", was_sent=was_sent)
 
 
 def read_retry_after(header: str | None, now: float | None = None) -> float | None:

@@ -101,4 +101,4 @@ def _proxy_of(client: object, root: str) -> str | None:
     names = [f"{root.partition(':')[0]}_proxy", "all_proxy"]
     named = [each for name in names for each in (name, name.upper()) if os.environ.get(each)]
     place = f"{url.host.decode()}:{url.port}"
-    return f"{place} ({named[0]})" if named else place
+    return f"{place} (from {named[0]})" if named else place
