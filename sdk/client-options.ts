@@ -18,22 +18,28 @@ import type { ConversationsView, ConversationView } from "./views/views.ts";
 /**
  * `stopped`: not started, or stopped by the app. `connecting`: first attempt. `connected`. `reconnecting`: the connection was lost
  * or failed, and the client retries; after 4429, when the close reason says (`retry in N s`). `offline`: the same while the device has no network; the client retries as soon as it is back, too. `closed`: the server refused the
- * client for good, with a close code 44xx other than 4408 and 4429, or 4401 before the session was connected (later, 4401 only
- * means that the token expired). Call `start()` to try again.
+ * client for good: with a close code 44xx other than 4401, 4408 and 4429, or with 4401 for five tokens in a row. Call `start()` to
+ * try again.
  */
 export type ClientState = "stopped" | "connecting" | "connected" | "reconnecting" | "offline" | "closed";
 
 /** Why the state changed. `retryInMs` is present while reconnecting. */
 export type StateDetail = Partial<Ending> & { retryInMs?: number };
 
-/** The options of a client. Callbacks are called in order of arrival and are not awaited. */
+/**
+ * The options of a client. Callbacks are called in order of arrival and are not awaited; what they throw, or reject with if they are
+ * async, goes to `onError` and breaks nothing.
+ */
 export type ClientOptions<X = CustomParameters> = {
   /**
    * The server address, `http(s)` or `ws(s)`, with or without `/ws`. Of several, the client tries the next one whenever it loses its
    * connection or gets none.
    */
   url: string | string[];
-  /** Returns a user token. Called for each connection and before a session expires, so it should return a fresh token. */
+  /**
+   * Returns a user token. Called for each connection, before a session expires, and after a token was refused, so it should return a
+   * fresh token. If it fails, or returns something else, the client reports that to `onError` and calls it again after a wait.
+   */
   token: () => string | Promise<string>;
   /** Whether server-sent events replace WebSockets that do not open (default true). */
   fallback?: boolean | undefined;
@@ -70,7 +76,10 @@ export type ClientOptions<X = CustomParameters> = {
    * `undefined` if the connection was lost before the first message.
    */
   onGap?: ((gap: { since: string | undefined }) => void) | undefined;
-  /** Called when `token()` fails, the server refuses `connect`, a callback throws, or a frame cannot be read. */
+  /**
+   * Called when `token()` fails, the server refuses `connect`, a callback fails, or a frame cannot be read. Without it, what
+   * callbacks throw is an uncaught error of the page, or goes to the console where there is no page.
+   */
   onError?: ((error: unknown) => void) | undefined;
   /** Timings, for tests and unusual networks. */
   timing?: Partial<Timing> | undefined;

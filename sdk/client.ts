@@ -1,3 +1,4 @@
+import { callSafely, reportUnheard } from "./callbacks.ts";
 import type { Client, ClientOptions, ClientState, StateDetail } from "./client-options.ts";
 import { addressOf } from "./connection/addresses.ts";
 import { type Connection, openSocket } from "./connection/connection.ts";
@@ -10,7 +11,7 @@ import { HeraldConnectionError } from "./errors.ts";
 import type { CustomParameters } from "./types.ts";
 import { createLazyViews } from "./views/lazy-views.ts";
 import { createBackoff } from "./waiting/backoff.ts";
-import { returnWaitMs, tooMany } from "./waiting/return-wait.ts";
+import { badToken, returnWaitMs, tooMany } from "./waiting/return-wait.ts";
 import { sleep } from "./waiting/timers.ts";
 import { isOffline, sleepUntilAwake } from "./waiting/wake.ts";
 
@@ -21,11 +22,12 @@ const defaultTiming: Timing = {
   maxBackoffMs: 15_000,
   stableAfterMs: 10_000,
   tooManyMs: 5_000,
+  refusedTokenMs: 1_000,
 };
 /** The maximum that a server accepts in one request. */
 const idsPerAck = 100;
-/** The close code of a session whose token expired. The next connection gets a fresh token, so it may succeed. */
-const badToken = 4401;
+/** So many tokens that are refused one after another are no accident. */
+const mostRefusedTokens = 5;
 
 /** Creates a client that connects as a user, stays connected, and delivers each message once and in order. */
 export function createClient<X = CustomParameters>(options: ClientOptions<X>): Client<X> {
@@ -45,17 +47,12 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
   let watched: { uid: string; callback: (activity: number) => void } | undefined;
   let running: AbortController | undefined;
 
-  /** Calls a callback. An error that it throws must neither break the connection nor vanish: it goes to `onError`, or is thrown uncaught. */
-  function call(callback: () => void, onThrown = options.onError ? onError : throwUncaught) {
-    try {
-      callback();
-    } catch (error) {
-      onThrown(error);
-    }
-  }
+  /** For what callbacks throw, which must not vanish. */
+  const onThrown = options.onError ? onError : reportUnheard;
+  const call = (callback: () => unknown) => void callSafely(callback, onThrown);
 
   function onError(error: unknown) {
-    call(() => options.onError?.(error), throwUncaught);
+    void callSafely(() => options.onError?.(error), reportUnheard);
   }
 
   function setState(next: ClientState, detail: StateDetail = {}) {
@@ -74,7 +71,7 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
     message(message) {
       if (!isNew(message._id)) return;
       progress.since = message._id;
-      views.current()?.handlers.message(message);
+      call(() => views.current()?.handlers.message(message));
       call(() => options.onMessage?.(message));
     },
     system_message(message) {
@@ -82,11 +79,11 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
       if (isNew(`${message.from}\u0000${message._id}`)) call(() => options.onSystemMessage?.(message));
     },
     message_edit(edit) {
-      views.current()?.handlers.message_edit(edit);
+      call(() => views.current()?.handlers.message_edit(edit));
       call(() => options.onMessageEdit?.(edit));
     },
     message_delete(recall) {
-      views.current()?.handlers.message_delete(recall);
+      call(() => views.current()?.handlers.message_delete(recall));
       call(() => options.onMessageDelete?.(recall));
     },
     message_read: (read) => call(() => options.onMessageRead?.(read)),
@@ -103,20 +100,28 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
 
   const onConnected: SessionOptions<X>["onConnected"] = (opened, answer, askedSince) => {
     // Without `since` the server replays nothing. After a disconnect that is a gap, too, whether or not anything was sent.
-    const isGap = !(answer.recovered ?? !hasConnected);
+    const isGap = !(answer.recovered ?? !(hasConnected || askedSince));
     hasConnected = true;
     connectedAt = performance.now();
     connection = opened;
     user = answer.user_id;
     setState("connected");
+    if (connection !== opened) return; // the app has stopped the client
     views.reload(isGap);
     watch();
     if (isGap) call(() => options.onGap?.({ since: askedSince }));
   };
 
+  async function readToken(): Promise<string> {
+    const given: unknown = await options.token();
+    const fresh = typeof given === "string" ? given.trim() : "";
+    if (/^[!-~]+$/.test(fresh)) return fresh;
+    throw (await import("./secrets.ts")).refuseSecret(given, "What token() gave"); // few apps need it
+  }
+
   /** A user token, whose progress is loaded. */
   async function token(): Promise<string> {
-    const fresh = await options.token();
+    const fresh = await readToken();
     try {
       if (store && !saved) {
         const { createSaved } = await import("./connection/saved.ts");
@@ -135,13 +140,15 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
 
   async function run(signal: AbortSignal, WebSocket: WebSocketConstructor): Promise<void> {
     let failures = 0; // addresses that failed since the last wait
-    let unopened = 0; // WebSockets in a row that did not open
+    let unopened = 0; // WebSockets in a row that did not open, or on which nothing arrived
+    let refused = 0; // tokens in a row
     globalThis.addEventListener?.("pagehide", () => saved?.save(), { signal });
     while (!signal.aborted) {
       const { webSocket, stream } = address;
       // Few networks need it.
       const streams = unopened > 1 ? await import("./connection/stream.ts").catch(noStreams) : undefined;
-      unopened = streams ? 0 : unopened + 1;
+      const tried = streams ? 0 : unopened + 1;
+      unopened = tried;
       const ending = await playSession({
         ...options,
         open: (opening) =>
@@ -153,6 +160,9 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
         signal,
         onOpen() {
           unopened = 0;
+        },
+        onSilent() {
+          unopened = tried;
         },
         onConnected(...connected) {
           transport = streams ? "sse" : "websocket";
@@ -169,18 +179,21 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
       const wasConnected = connection !== undefined;
       connection = transport = undefined;
       if (wasConnected && performance.now() - connectedAt >= timing.stableAfterMs) backoff.reset();
-      if (/^44(?!08|29)/.test(`${code}`) && !(code === badToken && wasConnected)) {
+      if (wasConnected) refused = 0;
+      else if (code === badToken) refused += 1;
+      if (/^44(?!01|08|29)/.test(`${code}`) || refused >= mostRefusedTokens) {
         running = undefined;
         return setState("closed", ending);
       }
       addresses.push(address);
       address = addresses.shift() ?? address;
       // Of several addresses, the others are tried before the client waits.
-      failures = wasConnected || code === tooMany || failures >= addresses.length ? 0 : failures + 1;
-      const retryInMs = failures > 0 ? 0 : returnWaitMs(ending, backoff, timing);
+      const isAsked = code === tooMany || code === badToken;
+      failures = wasConnected || isAsked || failures >= addresses.length ? 0 : failures + 1;
+      const retryInMs = failures > 0 ? 0 : returnWaitMs(ending, backoff, { ...timing, refused });
       setState(isOffline() ? "offline" : "reconnecting", { ...ending, retryInMs });
-      // After 4429, wait as long as the server asked, even if the network comes back earlier.
-      await (code === tooMany ? sleep : sleepUntilAwake)(retryInMs, signal);
+      // The server asked for the wait after 4429, and a token that is refused needs it, even if the network comes back earlier.
+      await (isAsked ? sleep : sleepUntilAwake)(retryInMs, signal);
     }
   }
 
@@ -195,7 +208,7 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
   function readFiles() {
     const isStream = () => transport === "sse";
     files ??= import("./connection/files.ts") // few apps have files
-      .then(({ createFiles }) => createFiles({ request, isStream, root: () => address.root, token: options.token }));
+      .then(({ createFiles }) => createFiles({ request, isStream, root: () => address.root, token: readToken }));
     files.catch(() => {
       files = undefined; // the next call tries again
     });
@@ -215,10 +228,11 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
     start() {
       if (running) return;
       const WebSocket = options.WebSocket ?? globalWebSocket();
-      running = new AbortController();
+      const mine = new AbortController();
+      running = mine;
       backoff.reset();
       setState("connecting");
-      void run(running.signal, WebSocket);
+      void run(mine.signal, WebSocket); // nothing, if the app has stopped the client meanwhile
     },
     stop() {
       if (state === "stopped") return;
@@ -275,12 +289,6 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
       return views.conversations;
     },
   };
-  const views = createLazyViews<X>(client, () => user, onError);
+  const views = createLazyViews<X>(client, () => user, onThrown);
   return client;
-}
-
-function throwUncaught(error: unknown) {
-  queueMicrotask(() => {
-    throw error;
-  });
 }

@@ -10,6 +10,7 @@ import {
   useState,
   useSyncExternalStore,
 } from "react";
+import { callSafely, reportUnheard } from "./callbacks.ts";
 import { createClient } from "./client.ts";
 import type { Client, ClientOptions, ClientState, StateDetail } from "./client-options.ts";
 import type { SystemMessage } from "./types.ts";
@@ -39,16 +40,18 @@ const stopped: ConnectionSnapshot = { state: "stopped" };
 
 function createHerald(options: ClientOptions): Herald {
   const systemHandlers = new Set<SystemHandler>();
-  const connection = createView<{ current: ConnectionSnapshot }>({ current: stopped }, () => () => undefined);
+  const { onError = reportUnheard } = options;
+  const onThrown = (error: unknown) => void callSafely(() => onError(error), reportUnheard);
+  const connection = createView<{ current: ConnectionSnapshot }>({ current: stopped }, () => () => undefined, onThrown);
   const client = createClient({
     ...options,
     onStateChange(state, detail) {
       connection.set({ current: { state, ...detail } });
-      options.onStateChange?.(state, detail);
+      return options.onStateChange?.(state, detail);
     },
     onSystemMessage(message) {
-      for (const handle of systemHandlers) handle(message);
-      options.onSystemMessage?.(message);
+      for (const handle of systemHandlers) void callSafely(() => handle(message), onThrown);
+      return options.onSystemMessage?.(message);
     },
   });
   return {
@@ -78,7 +81,7 @@ export function HeraldProvider({ children, ...options }: HeraldProviderProps): R
       onMessageRead: (read) => latest.current.onMessageRead?.(read),
       onStateChange: (state, detail) => latest.current.onStateChange?.(state, detail),
       onGap: (gap) => latest.current.onGap?.(gap),
-      // Without a handler, errors of callbacks are uncaught.
+      // Without a handler, errors of callbacks are shown as uncaught ones.
       ...(options.onError && { onError: (error: unknown) => latest.current.onError?.(error) }),
     }),
   );

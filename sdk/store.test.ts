@@ -122,7 +122,7 @@ test("a store that fails, and a token that is no JWT, are told and stop nothing"
   expect(await app.messages.next()).toBe("m1");
   app.client.stop();
   expect(await app.errors.next()).toMatchObject({ message: "the disk is full" });
-  using opaque = startClient({ url: server.url, store, token: () => "no JWT" });
+  using opaque = startClient({ url: server.url, store, token: () => "no-JWT" });
   expect(await opaque.errors.next()).toBeInstanceOf(Error);
   await accept(server.sockets);
 });

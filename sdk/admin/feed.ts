@@ -1,12 +1,11 @@
+import { callSafely, reportUnheard } from "../callbacks.ts";
+import { createEventReader } from "../connection/event-reader.ts";
 import { type Handlers, readFrame } from "../connection/frames.ts";
 import type { HeraldApiError } from "../errors.ts";
-
 import type { CustomParameters, Message, MessageDelete, MessageEdit, MessageRead, SystemMessage } from "../types.ts";
-
 import { createBackoff } from "../waiting/backoff.ts";
 import { type Failure, isUnknownOutcome } from "../waiting/retry.ts";
 import { sleep } from "../waiting/timers.ts";
-import { createEventReader } from "./event-stream.ts";
 import { openStream, unreachable } from "./http.ts";
 
 /** An event of a feed, exactly as received. */
@@ -53,6 +52,8 @@ export async function* watchFeed(
   const backoff = createBackoff({ minMs: call.minBackoffMs, maxMs: call.maxBackoffMs });
   const isStopped = () => signal?.aborted === true;
   let hasConnected = false;
+  const tell: NonNullable<typeof onStateChange> = (...change) =>
+    void callSafely(() => onStateChange?.(...change), reportUnheard);
   for (let left = call.retries; !isStopped(); left -= 1) {
     const over = new AbortController();
     const end = () => over.abort();
@@ -63,7 +64,7 @@ export async function* watchFeed(
       if ("body" in opened) {
         hasConnected = true;
         backoff.reset();
-        onStateChange?.("connected", {});
+        tell("connected", {});
         failure = yield* readFeed(opened.body, { url: call.url, silentMs, end });
       } else {
         failure = opened;
@@ -77,7 +78,7 @@ export async function* watchFeed(
     const mayRetry = error.status === 429 || isUnknownOutcome(error.status);
     if (!mayRetry || (!hasConnected && left <= 0)) throw error;
     const retryInMs = retryAfterMs + backoff.next();
-    if (hasConnected) onStateChange?.("reconnecting", { error, retryInMs });
+    if (hasConnected) tell("reconnecting", { error, retryInMs });
     await sleep(retryInMs, signal);
   }
 }

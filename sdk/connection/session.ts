@@ -6,7 +6,10 @@ import type { Connection, ConnectionOptions, Ending } from "./connection.ts";
 import { type Handlers, readFrame } from "./frames.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 
-/** Timings in milliseconds, with defaults in `client.ts`. `tooManyMs` is the minimum wait after a 4429 without a time. */
+/**
+ * Timings in milliseconds, with defaults in `client.ts`. `tooManyMs` is the minimum wait after a 4429 without a time, and `refusedTokenMs` that after
+ * a token that was refused.
+ */
 export type Timing = {
   requestTimeoutMs: number;
   heartbeatMs: number;
@@ -14,6 +17,7 @@ export type Timing = {
   maxBackoffMs: number;
   stableAfterMs: number;
   tooManyMs: number;
+  refusedTokenMs: number;
 };
 
 /** The options of a session. `signal` ends it. */
@@ -26,11 +30,16 @@ export type SessionOptions<X> = {
   backoff: Backoff;
   signal: AbortSignal;
   onOpen: () => void;
+  /** Called in the end if the connection opened, and then nothing arrived in time: a proxy may keep it all to itself. */
+  onSilent: () => void;
   onConnected: (connection: Connection, answer: Record<string, unknown>, since: string | undefined) => void;
   /** Handlers of events. */
   handlers: Omit<Handlers<X>, "response" | "session">;
   onError: (error: unknown) => void;
 };
+
+/** The close code for a `connect` that the server has not received in time. */
+const unheard = 4408;
 
 /** How long to wait for the server to close a socket after it refused `connect`, before the client closes it. */
 const lastWordMs = 1_000;
@@ -44,6 +53,8 @@ export async function playSession<X>(options: SessionOptions<X>): Promise<Ending
   const over = new AbortController();
   let heard: (() => void) | undefined;
   let isRenewing = false;
+  let isSilent = true;
+  let isLate = false;
 
   const freshToken = () => withTimeout(options.token(), timing.requestTimeoutMs, "token");
 
@@ -63,6 +74,7 @@ export async function playSession<X>(options: SessionOptions<X>): Promise<Ending
       options.onConnected(connection, answer, since);
     } catch (error) {
       if (over.signal.aborted) return;
+      isLate = true;
       onError(error);
       const ending = endingOf(error);
       // The server closes the socket next, and only its close reason says when to retry.
@@ -108,6 +120,7 @@ export async function playSession<X>(options: SessionOptions<X>): Promise<Ending
         void authenticate(connection, token);
       },
       onText(text) {
+        isSilent = false;
         heard?.();
         try {
           readFrame(text, handlers);
@@ -123,6 +136,7 @@ export async function playSession<X>(options: SessionOptions<X>): Promise<Ending
     globalThis.addEventListener?.("offline", endFor("the device is offline", 1006), { signal: over.signal });
   });
   over.abort();
+  if (isSilent && (isLate || ending.code === unheard)) options.onSilent();
   return ending;
 }
 

@@ -80,13 +80,13 @@ test("a request that a stream cannot carry says so; a ping opens another stream"
 test("before a session expires, another stream with a fresh token takes over, and nothing is lost or doubled", async () => {
   using server = startBlocked();
   let tokens = 0;
-  using app = startClient({ url: server.url, token: () => `token ${++tokens}` });
+  using app = startClient({ url: server.url, token: () => `token-${++tokens}` });
   const before = await server.streams.next();
   before.send(message("m1"));
   before.send({ session: { expires_at: "2026-11-20T13:06:00.000Z" } });
   const after = await server.streams.next();
   expect([after.headers.get("authorization"), after.headers.get("last-event-id")]).toEqual([
-    `Bearer token ${tokens}`,
+    `Bearer token-${tokens}`,
     "m1",
   ]);
   expect(before.headers.get("authorization")).not.toBe(after.headers.get("authorization"));
@@ -105,14 +105,25 @@ const problem = (status: number, code: string, headers = {}) =>
     headers: { "Content-Type": "application/problem+json", ...headers },
   });
 
-test("a refused stream is final, with the server's words", async () => {
-  using server = startBlocked([problem(401, "unauthorized")]);
+test("a stream that is forbidden is final, with the server's words", async () => {
+  using server = startBlocked([problem(403, "forbidden")]);
   const reasons = createQueue<string | undefined>();
   using _app = startClient({
     url: server.url,
     onStateChange: (state, { reason }) => state === "closed" && reasons.push(reason),
   });
-  expect(await reasons.next()).toBe("the detail of unauthorized");
+  expect(await reasons.next()).toBe("the detail of forbidden");
+});
+
+test("an error of another server in the same format is no refusal", async () => {
+  const foreign = Response.json(
+    { type: "about:blank", title: "Unauthorized", status: 403 },
+    { status: 403, headers: { "Content-Type": "application/problem+json" } },
+  );
+  using server = startBlocked([foreign]);
+  using app = startClient({ url: server.url });
+  expect(await app.errors.next()).toMatchObject({ message: expect.stringContaining("answered 403 with") });
+  await server.streams.next();
 });
 
 test("a stream that is refused with 429 is tried again after the time of Retry-After", async () => {
@@ -125,17 +136,86 @@ test("a stream that is refused with 429 is tried again after the time of Retry-A
   expect(await waits.next()).toBeGreaterThanOrEqual(30_000);
 });
 
-test("what answers but is no Herald server is told as such", async () => {
-  using server = startBlocked([new Response("Not found", { status: 404 })]);
-  using app = startClient({ url: server.url });
+test.each([
+  [200, "text/html"],
+  [200, "application/json"],
+  [204, "text/event-stream"],
+  [302, "text/event-stream"],
+  [404, "text/plain"],
+])("an answer %i of %s is no session and no gap, but says what answered", async (status, type) => {
+  const elsewhere = { Location: "http://127.0.0.1:1/", "Content-Type": type };
+  const body = status === 204 ? null : "data: {}\n\n<h1>Sign in to the network</h1>";
+  using server = startBlocked([new Response(body, { status, headers: elsewhere })]);
+  using app = startClient({ url: server.url, since: "m0" });
   expect(await app.errors.next()).toMatchObject({
-    message: `${server.url}/sse answered 404; it may not be a Herald server`,
+    name: "HeraldConnectionError",
+    message: expect.stringMatching(
+      new RegExp(`^${server.url}/sse answered ${status} with ${type} instead of .* proxy`),
+    ),
   });
+  const stream = await server.streams.next();
+  expect(stream.headers.get("last-event-id")).toBe("m0");
+  stream.send(message("m1"));
+  expect(await app.messages.next()).toBe("m1");
+  expect(app.gaps.length).toBe(0);
 });
+
+test.each(["\r", "\n", "\r\n"])(
+  "no message is lost, whatever ends the lines (%j), separates words or cuts the bytes",
+  async (end) => {
+    const texts = ["a\u2028b\u2029c", "\u0085\u000b\u000c\u001c\u001d\u001e", "\ud83d\ude80 \u00e9 \ufeff"];
+    // JSON may have U+2028 and U+2029 as they are.
+    const frames = texts.map((body, index) => ({ message: { ...message(`m${index}`).message, body } }));
+    const lines = frames.flatMap((frame) => [
+      "event: message",
+      "id: 1",
+      ": a comment",
+      `data: ${JSON.stringify(frame)}`,
+      "",
+    ]);
+    const bytes = new TextEncoder().encode(`\ufeff${[":", "", ...lines, ""].join(end)}`);
+    for (const size of [1, 7, bytes.length]) {
+      const opened = Promise.withResolvers<ReadableStreamDefaultController<Uint8Array>>();
+      const body = new ReadableStream<Uint8Array>({ start: (controller) => opened.resolve(controller) });
+      using server = startBlocked([
+        new Response(body, { headers: { "Content-Type": "Text/Event-Stream; charset=utf-8" } }),
+      ]);
+      const heard = createQueue<string>();
+      using app = startClient({ url: server.url, onMessage: ({ _id, body }) => heard.push(`${_id} ${body}`) });
+      const controller = await opened.promise;
+      for (let at = 0; at < bytes.length; at += size) {
+        controller.enqueue(bytes.slice(at, at + size));
+        if (size === 1 && at % 64 === 0) await new Promise(setImmediate);
+      }
+      expect(await heard.take(3)).toEqual(texts.map((text, index) => `m${index} ${text}`));
+      expect([app.client.since, app.errors.length]).toEqual(["m2", 0]);
+    }
+  },
+);
 
 test("without the fallback only WebSockets are tried", async () => {
   using server = startBlocked();
   using app = startClient({ url: server.url, fallback: false });
   for (let index = 0; index < 6; index += 1) await app.states.next();
   expect(new Set(server.paths)).toEqual(new Set(["/ws"]));
+});
+
+test("a WebSocket that opens and on which nothing arrives counts as one that does not open", async () => {
+  const streams = createQueue<string | null>();
+  using server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    fetch(request, self) {
+      if (request.headers.has("upgrade")) return self.upgrade(request, { data: {} }) ? undefined : new Response("no");
+      streams.push(request.headers.get("last-event-id"));
+      const text = `data: ${JSON.stringify(message("m1"))}\n\n`;
+      return new Response(text, { headers: { "Content-Type": "text/event-stream", "Herald-Recovered": "true" } });
+    },
+    websocket: { data: {}, message: () => undefined }, // a proxy that keeps every frame to itself
+  });
+  using app = startClient({ url: server.url.origin, since: "m0", timing: { requestTimeoutMs: 100 } });
+  expect(await streams.next()).toBe("m0");
+  expect(await app.messages.next()).toBe("m1");
+  expect(app.gaps.length).toBe(0);
 });

@@ -1,31 +1,30 @@
 import { HeraldConnectionError, HeraldRequestError } from "../errors.ts";
 import { withTimeout } from "../waiting/timers.ts";
 import type { Connection, ConnectionOptions, Ending } from "./connection.ts";
+import { createEventReader } from "./event-reader.ts";
 import { readError } from "./frames.ts";
+import { mediaTypeOf } from "./media-type.ts";
 
 /** How long a stream goes on beside the one that replaces it, so that nothing on its way is lost. */
 const overlapMs = 1_000;
 
 /**
  * Opens server-sent events with `fetch`, as `EventSource` sends no headers. Rejects with `HeraldRequestError` if a Herald server
- * refuses, with the time of `Retry-After` in the message, and with another error if there is none at the address.
+ * refuses, with the time of `Retry-After` in the message, and with another error if something else answers.
  */
-async function fetchEvents(
-  url: string,
-  { ms, over, headers: asked = {} }: { ms: number; over: AbortController; headers?: Record<string, string> },
-): Promise<Response> {
-  const answer = fetch(url, { headers: asked, signal: over.signal });
-  const response = await withTimeout(answer, ms, "response").catch((error: unknown) => {
-    over.abort();
-    throw error;
-  });
-  const { ok, status, headers } = response;
-  if (ok) return response;
-  const problem: unknown = await response.json().catch(() => undefined);
-  if (!headers.get("content-type")?.includes("problem"))
-    throw new HeraldConnectionError(`${url} answered ${status}; it may not be a Herald server`);
+async function fetchEvents(url: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+  // Herald redirects nowhere, so a redirect is that of a network that wants the user to sign in.
+  const response = await fetch(url, { headers, redirect: "manual", signal });
+  const type = mediaTypeOf(response);
+  if (response.status === 200 && type === "text/event-stream") return response;
+  const problem: unknown =
+    type === "application/problem+json" ? await response.json().catch(() => undefined) : undefined;
+  if (typeof problem !== "object" || problem === null || !("code" in problem) || response.ok)
+    throw new HeraldConnectionError(
+      `${url} answered ${response.status || "with a redirect"} with ${type || "no type"} instead of server-sent events; it may not be a Herald server, or a proxy or the sign-in page of a network answers for it`,
+    );
   const error = readError(problem);
-  const wait = headers.get("retry-after");
+  const wait = response.headers.get("retry-after");
   throw new HeraldRequestError({ ...error, message: error.message + (wait ? `; retry in ${wait} s` : "") });
 }
 
@@ -47,13 +46,14 @@ export function openStream(url: string, since: () => string | undefined, options
 
   async function read(body: ReadableStream<Uint8Array>) {
     const decoder = new TextDecoder();
+    const events = createEventReader();
     const reader = body.getReader();
-    for (let text = ""; ; ) {
+    const hear = (text: string) => over.signal.aborted || onText(text);
+    for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      const blocks = (text + decoder.decode(value, { stream: true })).split("\n\n");
-      text = blocks.pop() ?? "";
-      for (const block of blocks) if (!over.signal.aborted) onText(/^data: (.*)/m.exec(block)?.[1] ?? "{}"); // a comment is a sign of life
+      hear("{}"); // whatever arrives is a sign of life, such as a comment
+      for (const { data } of events.read(decoder.decode(value, { stream: true }))) hear(data);
     }
   }
 
@@ -63,7 +63,11 @@ export function openStream(url: string, since: () => string | undefined, options
     const last = since();
     const headers = { Authorization: `Bearer ${token}`, ...(last !== undefined && { "Last-Event-ID": last }) };
     over.signal.addEventListener("abort", () => mine.abort(), { signal: mine.signal });
-    const { body, headers: answer } = await fetchEvents(url, { headers, ms: requestTimeoutMs, over: mine });
+    const opening = withTimeout(fetchEvents(url, headers, mine.signal), requestTimeoutMs, "response");
+    const { body, headers: answer } = await opening.catch((error: unknown) => {
+      mine.abort();
+      throw error;
+    });
     current = mine;
     if (before) setTimeout(() => before.abort(), overlapMs);
     // Not before the caller knows that the stream is open.

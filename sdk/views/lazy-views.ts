@@ -1,3 +1,4 @@
+import { callSafely } from "../callbacks.ts";
 import type { View } from "./view.ts";
 import type {
   ConversationSnapshot,
@@ -16,7 +17,8 @@ const noConversations = { conversations: [], hasMore: false, ...empty };
 
 /**
  * Creates the views of a client, whose code is loaded when the first one gets a listener: many apps need none. Until then they are
- * empty. What cannot be loaded is told to `onError`, and loaded again when the client is connected again.
+ * empty. `onError` is called with what listeners throw, and with what cannot be loaded, which is loaded again when the client is
+ * connected again.
  */
 export function createLazyViews<X>(source: Source<X>, user: () => unknown, onError: (error: unknown) => void) {
   let views: Views<X> | undefined;
@@ -33,7 +35,7 @@ export function createLazyViews<X>(source: Source<X>, user: () => unknown, onErr
     }
     async function load(): Promise<Own> {
       const { createViews } = await import("./views.ts");
-      views ??= createViews(source, user);
+      views ??= createViews(source, user, onError);
       own ??= create(views);
       return own;
     }
@@ -49,7 +51,7 @@ export function createLazyViews<X>(source: Source<X>, user: () => unknown, onErr
           load().then((loaded) => {
             if (!waiting.delete(begin)) return;
             leave = loaded.subscribe(listener);
-            listener();
+            void callSafely(listener, onError);
           }, onError);
         };
         begin();

@@ -1,3 +1,5 @@
+import { callSafely } from "../callbacks.ts";
+
 /**
  * What an app can show, as it is now. Snapshots never change; `subscribe` calls the listener when there is another one, and returns
  * the function that ends the subscription. Both suit React's `useSyncExternalStore`.
@@ -15,8 +17,15 @@ export type OwnView<Snapshot> = View<Snapshot> & { set(part: Partial<Snapshot>):
 /** Listeners are called at most once in this time, so that a burst of messages is rendered at once. */
 const frameMs = 16;
 
-/** Creates a view. `onUse` is called when it gets its first listener, and what that returns when it has lost the last one. */
-export function createView<Snapshot extends object>(first: Snapshot, onUse: () => () => void): OwnView<Snapshot> {
+/**
+ * Creates a view. `onUse` is called when it gets its first listener, and what that returns when it has lost the last one; `onThrown`
+ * with what a listener throws, which keeps nothing from the others.
+ */
+export function createView<Snapshot extends object>(
+  first: Snapshot,
+  onUse: () => () => void,
+  onThrown: (error: unknown) => void,
+): OwnView<Snapshot> {
   let snapshot = first;
   const listeners = new Set<{ listener: () => void }>();
   let onDisuse: (() => void) | undefined;
@@ -30,7 +39,7 @@ export function createView<Snapshot extends object>(first: Snapshot, onUse: () =
       isTold = false;
       setTimeout(() => {
         isTold = true;
-        for (const { listener } of listeners) listener();
+        for (const { listener } of listeners) void callSafely(listener, onThrown);
       }, frameMs);
     },
     subscribe(listener) {

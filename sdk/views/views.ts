@@ -57,8 +57,11 @@ const mostUnread = 100;
 const unloaded = { isLoaded: false, error: undefined };
 const loaded = { isLoaded: true, error: undefined };
 
-/** Creates the views of a client, which passes them all events, and calls `reload` when it is connected, with whether there is a gap. */
-export function createViews<X>(source: Source<X>, user: () => unknown) {
+/**
+ * Creates the views of a client, which passes them all events, and calls `reload` when it is connected, with whether there is a gap.
+ * `onThrown` is called with what listeners throw.
+ */
+export function createViews<X>(source: Source<X>, user: () => unknown, onThrown: (error: unknown) => void) {
   /** Those with listeners. */
   const live = new Set<{ cid: string; hear(change: Change<X>): void; reload(isGap: boolean): void }>();
   let isListed = false; // the list has listeners
@@ -66,14 +69,18 @@ export function createViews<X>(source: Source<X>, user: () => unknown) {
   let isListStale = false;
   let cursor: string | null = null;
 
-  const list = createView<ConversationsSnapshot>({ conversations: [], hasMore: false, ...unloaded }, () => {
-    isListed = true;
-    void loadList();
-    return () => {
-      isListed = false;
-      list.set(unloaded);
-    };
-  });
+  const list = createView<ConversationsSnapshot>(
+    { conversations: [], hasMore: false, ...unloaded },
+    () => {
+      isListed = true;
+      void loadList();
+      return () => {
+        isListed = false;
+        list.set(unloaded);
+      };
+    },
+    onThrown,
+  );
 
   /** Reads the first page, again if anything happens meanwhile. */
   async function loadList() {
@@ -134,6 +141,7 @@ export function createViews<X>(source: Source<X>, user: () => unknown) {
           reads.clear();
         };
       },
+      onThrown,
     );
     const { getSnapshot } = view;
     const entry = {

@@ -2,10 +2,11 @@ import { expect, test } from "bun:test";
 import { createBackoff } from "./backoff.ts";
 import { readRetryIn, returnWaitMs } from "./return-wait.ts";
 
-const bounds = { minMs: 250, maxMs: 15_000, tooManyMs: 5_000 };
-const waitAfter = (code: number, reason: string, chance: number) =>
+const bounds = { minMs: 250, maxMs: 15_000, tooManyMs: 5_000, refusedTokenMs: 1_000 };
+const waitAfter = (code: number, reason: string, chance: number, refused = 0) =>
   returnWaitMs({ code, reason }, createBackoff({ ...bounds, random: () => chance }), {
-    tooManyMs: bounds.tooManyMs,
+    ...bounds,
+    refused,
     random: () => chance,
   });
 
@@ -39,4 +40,10 @@ test("who hears 4429 without a time adds its least wait to the usual one", () =>
 
 test("only 4429 is asked for a time", () => {
   expect(waitAfter(1012, "retry in 4 s", 1)).toBe(250);
+});
+
+test("after tokens that were refused, the wait doubles, and so does its longest", () => {
+  expect([0, 1, 2, 3, 4].map((refused) => waitAfter(4401, "", 0, refused))).toEqual([0, 1_000, 2_000, 4_000, 8_000]);
+  expect([1, 4].map((refused) => waitAfter(4401, "", 1, refused))).toEqual([2_000, 16_000]);
+  expect(waitAfter(1006, "", 0, 3)).toBe(0);
 });

@@ -49,7 +49,7 @@ test("a user who is signed out stays away, even with an earlier token", async ()
   const org = await createOrganization(herald());
   await org.conversation(["alice"]);
   const token = await org.token("alice");
-  using app = listenWithSdk(org, "alice", herald().url, { token: () => token });
+  using app = listenWithSdk(org, "alice", herald().url, { token: () => token, timing: { refusedTokenMs: 5 } });
   await app.untilConnected();
   await herald().admin("DELETE", org.path("users", "alice", "sessions"));
   expect(await app.states.next((state) => state.startsWith("closed"))).toBe("closed 4403");

@@ -24,4 +24,4 @@ export const realtimeChannels = {
 
 /** How a client reacts when its connection closes, in Markdown. */
 export const closingRule =
-  "A client reconnects on every close code except 44xx, and also on 4408 and 4429. It waits a little longer after each failed attempt. After 4429, it waits as long as the close reason says (`retry in N s`), plus a random delay of up to the same length. If a client reads too slowly, the server drops the connection without a close frame: the client sees 1006, reconnects, and recovers.";
+  "A client reconnects on every close code except 44xx, and also on 4408 and 4429, and on 4401 if it can get a fresh token. It waits a little longer after each failed attempt. After 4429, it waits as long as the close reason says (`retry in N s`), plus a random delay of up to the same length. If a client reads too slowly, the server drops the connection without a close frame: the client sees 1006, reconnects, and recovers.";

@@ -57,7 +57,12 @@ const serverStep = z.union([
       "The handshake fails: the connection is refused, or is answered with this HTTP status; with `code`, by a Herald server, in an error of that code (RFC 9457), and with `retry_after` in the header.",
     ),
   z
-    .strictObject({ server: z.literal("streams"), socket, recovered: z.boolean().optional() })
+    .strictObject({
+      server: z.literal("streams"),
+      socket,
+      recovered: z.boolean().optional(),
+      type: z.string().optional().describe("The media type. Without it, `text/event-stream`."),
+    })
     .describe("The server answers a stream with 200, and with the header `Herald-Recovered` if given."),
   z
     .strictObject({
@@ -176,6 +181,7 @@ const tokenSchema = z.union([
   z.string(),
   z.strictObject({ fails: z.string() }).describe("The app fails to get a token."),
   z.strictObject({ hangs: z.literal(true) }).describe("The app never gets an answer."),
+  z.null().describe("The app's token source succeeds, but gives no text."),
 ]);
 
 const fixtureSchema = z.strictObject({
@@ -189,7 +195,9 @@ const fixtureSchema = z.strictObject({
   each: z
     .record(z.string(), z.array(z.unknown()))
     .optional()
-    .describe("Replay it for each of these values: a string `<name>` in the steps stands for the value."),
+    .describe(
+      "Replay it for each of these values: a string `<name>` in the options and the steps stands for the value.",
+    ),
   options: z
     .strictObject({
       since: z.string().optional(),
@@ -209,6 +217,10 @@ const fixtureSchema = z.strictObject({
         .optional()
         .describe('What the app\'s token source gives, in turn; the last one again and again. Without it: "token".'),
       throws: z.array(z.string()).optional().describe("The app's handler of these messages throws."),
+      rejects: z
+        .array(z.string())
+        .optional()
+        .describe("The app's handler of these messages is asynchronous, and fails after it has returned."),
     })
     .optional()
     .describe("What the app creates the client with."),

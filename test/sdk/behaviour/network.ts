@@ -16,7 +16,8 @@ export type Refusal = { status?: number | undefined; code?: string | undefined; 
 export type ScriptedSocket = {
   /** Requests that have no answer yet, oldest first. */
   readonly unanswered: Request[];
-  accept(recovered?: boolean): void;
+  /** `type` is the media type of a stream, by default its own. */
+  accept(recovered?: boolean, type?: string): void;
   refuse(refusal: Refusal): void;
   /** Sends a frame, or raw text. */
   send(frame: object | undefined, text: string): void;
@@ -121,14 +122,14 @@ function scriptStreams({ acts, sockets, now }: Shared): ScriptedNetwork["fetch"]
     });
     sockets.push({
       unanswered: [],
-      accept(recovered) {
+      accept(recovered, type = "text/event-stream") {
         const body = new ReadableStream<Uint8Array>({
           start(started) {
             controller = started;
           },
         });
         const told = recovered === undefined ? {} : { "Herald-Recovered": String(recovered) };
-        answer.resolve(new Response(body, { headers: { "Content-Type": "text/event-stream", ...told } }));
+        answer.resolve(new Response(body, { headers: { "Content-Type": type, ...told } }));
       },
       refuse({ status, code, retryAfter }) {
         if (status === undefined) return end(new Error("refused"));

@@ -34,7 +34,14 @@ function play(script: Script, time: SimulatedTime, create: (options: SubjectOpti
   const events: TimedEvent[] = [];
   const heard = (event: Heard) => void events.push({ ...event, at: time.now() });
   Object.assign(globalThis, { fetch: network.fetch });
-  const { since, device_id: deviceId, addresses = 1, fallback = false, throws = [] } = script.options ?? {};
+  const {
+    since,
+    device_id: deviceId,
+    addresses = 1,
+    fallback = false,
+    throws = [],
+    rejects = [],
+  } = script.options ?? {};
   const tokens = [...(script.options?.tokens ?? ["token"])];
   const hosts = Array.from({ length: addresses }, (_, index) => `address-${index + 1}.test`);
   const kept = new Map<string, string>();
@@ -51,6 +58,7 @@ function play(script: Script, time: SimulatedTime, create: (options: SubjectOpti
     deviceId,
     token: () => giveToken(tokens.length > 1 ? tokens.shift() : tokens[0]),
     throwsOn: (id) => throws.includes(id),
+    rejectsOn: (id) => rejects.includes(id),
     WebSocket: network.WebSocket,
     heard,
   };
@@ -132,7 +140,7 @@ function play(script: Script, time: SimulatedTime, create: (options: SubjectOpti
       case "accepts":
         return socket.accept();
       case "streams":
-        return socket.accept(step.recovered);
+        return socket.accept(step.recovered, step.type);
       case "refuses": {
         const status = step.status === undefined ? undefined : Number(step.status);
         return socket.refuse({ status, code: step.code, retryAfter: step.retry_after });
@@ -227,8 +235,8 @@ const boundsOf = (within: readonly [number | string, number | string] | undefine
   Number(within?.[1] ?? 0),
 ];
 
-function giveToken(token: Token | undefined): string | Promise<string> {
-  if (typeof token === "string") return token;
+function giveToken(token: Token | undefined): string | null | Promise<string> {
+  if (typeof token === "string" || token === null) return token;
   if (token === undefined || "fails" in token) return Promise.reject(new Error(token?.fails ?? "no token"));
   return new Promise(() => undefined);
 }

@@ -25,8 +25,8 @@ export function scriptsOf({ each = {}, ...fixture }: Fixture): Script[] {
   if (more.length > 0) throw new Error(`${fixture.name}: only one member of \`each\` is possible`);
   return values.map((value) => {
     const title = `${fixture.rule} ${fixture.name}${name === "" ? "" : ` (${name} ${JSON.stringify(value)})`}`;
-    const steps = fixture.steps.map((step) => (name === "" ? step : fill(step, `<${name}>`, value)));
-    return { ...fixture, title, steps: steps.flatMap(expand) };
+    const { steps, ...rest } = name === "" ? fixture : fill(fixture, `<${name}>`, value);
+    return { ...rest, title, steps: steps.flatMap(expand) };
   });
 }
 

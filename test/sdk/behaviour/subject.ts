@@ -4,6 +4,7 @@ import { type ClientOptions, createClient, type Store } from "../../../sdk/index
 // The client imports these when it needs them, which takes a turn of the real event loop unless they are there.
 import "../../../sdk/connection/saved.ts";
 import "../../../sdk/connection/stream.ts";
+import "../../../sdk/secrets.ts";
 import "../../../sdk/views/views.ts";
 
 /** What the app heard from the client. */
@@ -13,13 +14,16 @@ export type Heard = { hears: string; [member: string]: unknown };
 export type SubjectOptions = {
   since: string | undefined;
   deviceId: string | undefined;
-  token: () => string | Promise<string>;
+  /** `null` stands for what is no text. */
+  token: () => string | null | Promise<string>;
   urls: string[];
   /** Whether it may use server-sent events, with the global `fetch`. */
   fallback: boolean;
   store: Store | undefined;
   /** Whether the app's handler throws on this message. */
   throwsOn: (id: string) => boolean;
+  /** Whether it fails later. */
+  rejectsOn: (id: string) => boolean;
   WebSocket: WebSocketConstructor;
   heard: (event: Heard) => void;
 };
@@ -39,14 +43,18 @@ export function codeOf(error: unknown): { code?: string } {
 }
 
 /** The client of this repository. */
-export function createSubject({ heard, throwsOn, urls, ...given }: SubjectOptions): Subject {
+export function createSubject({ heard, throwsOn, rejectsOn, urls, token, ...given }: SubjectOptions): Subject {
+  /** A handler that may be async, as those of apps may be. */
+  function onMessage({ _id: id }: { _id: string }): unknown {
+    heard({ hears: "message", id });
+    if (throwsOn(id)) throw new Error("the app's handler throws");
+    return rejectsOn(id) ? Promise.reject(new Error("the app's handler fails")) : undefined;
+  }
   const options: ClientOptions = {
     ...given,
     url: urls,
-    onMessage({ _id: id }) {
-      heard({ hears: "message", id });
-      if (throwsOn(id)) throw new Error("the app's handler throws");
-    },
+    token: () => token() as string | Promise<string>, // an app in JavaScript may give anything
+    onMessage,
     onSystemMessage: ({ _id: id, from }) => heard({ hears: "system_message", id, from }),
     onMessageEdit: ({ id, body }) => heard({ hears: "edit", id, body }),
     onMessageDelete: ({ ids }) => heard({ hears: "recall", ids }),

@@ -6,7 +6,7 @@ import {
   type ClientOptions as SdkOptions,
   type StateDetail,
 } from "../../../../sdk/index.ts";
-import { tooMany } from "../../../../sdk/waiting/return-wait.ts";
+import { badToken, tooMany } from "../../../../sdk/waiting/return-wait.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { nameCause } from "../../errors/connection-failures.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
@@ -52,6 +52,7 @@ async function listen(
   const dim = (text: string) => output.note(output.noteStyle.dim(printableLine(text)));
   const print = createEventPrinter({ count, json }, output);
   let hasConnected = false;
+  let isConnected = false;
   let lastError: unknown;
 
   function show(event: FeedEvent): void {
@@ -62,17 +63,22 @@ async function listen(
 
   const onStateChange: SdkOptions["onStateChange"] = (state, detail) => {
     const { code = 0, reason = "", retryInMs = 0, cause } = detail;
+    const wasConnected = isConnected;
+    isConnected = state === "connected";
     const why = `${describeLoss(detail, lastError)}, retrying in ${(retryInMs / 1000).toFixed(1)} s`;
     if (state === "connected") {
       dim(`${hasConnected ? "reconnected" : `connected to ${server.url}`}${user === undefined ? "" : ` as ${user}`}`);
       hasConnected = true;
       lastError = undefined;
-    } else if (state === "closed") {
+    } else if (state === "closed" || (code === badToken && token !== undefined && !wasConnected)) {
+      // There is no other token than that of the option.
       done.reject(new CliError(exitCodes.failed, describeClose(code, reason)));
     } else if (state === "reconnecting" && hasConnected) {
       dim(`connection lost ${why}`);
     } else if (state === "reconnecting" && code === tooMany) {
       dim(`the server is busy ${why}`);
+    } else if (state === "reconnecting" && code === badToken) {
+      dim(`the token was refused ${why}`);
     } else if (state === "reconnecting") {
       const error = new HeraldConnectionError(describeFailure(reason, cause), { cause });
       done.reject(lastError instanceof HeraldApiError ? lastError : error);

@@ -3,10 +3,11 @@ export type StreamEvent = { event: string; data: string };
 
 /**
  * Reads server-sent events (WHATWG HTML, section 9.2.6) incrementally. `read` takes the next piece of text and returns the events
- * that it completes. It keeps an incomplete event for the next call.
+ * that it completes. It keeps an incomplete event for the next call. Lines end with CR, LF or CRLF, and nowhere else.
  */
 export function createEventReader(): { read(text: string): StreamEvent[] } {
   let rest = "";
+  let isAfterReturn = false;
   let name = "";
   let data: string[] = [];
 
@@ -25,12 +26,15 @@ export function createEventReader(): { read(text: string): StreamEvent[] } {
 
   return {
     read(text) {
-      // A large event arrives in many pieces. Parse only when a piece may contain the end of a line.
-      if (!/[\r\n]/.test(text) && !rest.endsWith("\r")) {
-        rest += text;
+      // A carriage return ends its line at once, so a line feed at the beginning of the next piece belongs to it.
+      const piece = isAfterReturn && text.startsWith("\n") ? text.slice(1) : text;
+      if (text !== "") isAfterReturn = text.endsWith("\r");
+      // A large event arrives in many pieces. Parse only those that contain the end of a line.
+      if (!/[\r\n]/.test(piece)) {
+        rest += piece;
         return [];
       }
-      const lines = (rest + text).split(/\r\n|\n|\r(?!$)/);
+      const lines = (rest + piece).split(/\r\n|\r|\n/);
       rest = lines.pop() ?? "";
       return lines.map(takeLine).filter((event) => event !== undefined);
     },
