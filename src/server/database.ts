@@ -5,6 +5,7 @@ import { HeraldError } from "../contract/errors/errors.ts";
 import { rootCauseOf } from "../lib/observing/root-cause.ts";
 import { openPostgres } from "../store/postgres/postgres.ts";
 import { stateOf } from "../store/postgres/refusals.ts";
+import { UnsuitableDatabaseError } from "../store/postgres/suitability.ts";
 import type { Reader } from "../store/sql/driver.ts";
 import { DatabaseInUseError } from "../store/sqlite/sqlite.ts";
 import { openSqliteThread } from "../store/sqlite/thread.ts";
@@ -28,6 +29,10 @@ export async function openDatabase(config: Config, events: DatabaseEvents): Prom
       );
     }
     if (url === undefined) throw explainFile(error, folder);
+    if (error instanceof UnsuitableDatabaseError) {
+      const { is, advice } = error.reason;
+      throw new ConfigError(`HERALD_DATABASE_URL: the database at ${new URL(url).host} ${is}; ${advice}`);
+    }
     if (isForbidden(error) && migrationUrl === undefined) {
       throw new ConfigError(
         `HERALD_DATABASE_URL: its user may not migrate the database to this version of Herald (${rootCauseOf(error)}); set HERALD_MIGRATION_URL to a user that owns the tables, or run \`herald migrate\` as that user first`,

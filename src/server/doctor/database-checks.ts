@@ -10,6 +10,7 @@ import { openOutbox } from "../../store/outbox/outbox.ts";
 import { readPostgresFacts } from "../../store/postgres/facts.ts";
 import { connectPostgres } from "../../store/postgres/postgres.ts";
 import { readPostgresSizes } from "../../store/postgres/sizes.ts";
+import { findUnsuitability } from "../../store/postgres/suitability.ts";
 import type { Reader } from "../../store/sql/driver.ts";
 import { openSqliteReader } from "../../store/sqlite/sqlite.ts";
 import { databaseFileOf } from "../database.ts";
@@ -47,6 +48,9 @@ export async function readSchemaOf(config: Config): Promise<SchemaState> {
 /** Whether the database can be used, by which versions, and what the next start does to it. */
 export async function checkDatabase(config: Config): Promise<Finding[]> {
   const { HERALD_DATABASE_URL: url } = config;
+  const unsuitability = url === undefined ? undefined : await findUnsuitability(url);
+  if (unsuitability !== undefined)
+    return [{ subject: "database", state: "failure", detail: unsuitability.is, advice: unsuitability.advice }];
   const found = await withDatabase(config, async (reader) => {
     const schema = await readSchema(reader);
     return [

@@ -20,6 +20,7 @@ import { createPlans } from "./plans.ts";
 import { createPool, type Pool, type PoolSize } from "./pool.ts";
 import { isReadOnly, translate } from "./refusals.ts";
 import { readPostgresSizes } from "./sizes.ts";
+import { findUnsuitability, UnsuitableDatabaseError } from "./suitability.ts";
 import { type Ask, runTransaction, setEveryOrganization, setOrganizations, statementsOf } from "./transaction.ts";
 
 // How many connections a pool has, and how many calls are in flight per connection and per organization; measured in
@@ -220,12 +221,17 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
   };
 }
 
-/** Opens a PostgreSQL database and brings its schema up to date; nodes that start together take turns. */
+/**
+ * Opens a PostgreSQL database and brings its schema up to date; nodes that start together take turns. Rejects with
+ * `UnsuitableDatabaseError` if it cannot be used at all.
+ */
 export async function openPostgres(
   url: string,
   announce: DatabaseEvents["announce"],
   { onReconnect, onMigration, migrationUrl }: Partial<DatabaseEvents> & Pick<Options, "migrationUrl"> = {},
 ): Promise<Database> {
+  const unsuitability = await findUnsuitability(url);
+  if (unsuitability !== undefined) throw new UnsuitableDatabaseError(unsuitability);
   const driver = connectPostgres(url, { onReconnect, migrationUrl });
   try {
     const migrated = await migrateStore(driver, { tell: onMigration });
