@@ -1,5 +1,6 @@
 import type { AnyScenario } from "../scenario.ts";
 import { clockStep } from "./clock.ts";
+import { dependenciesAway } from "./dependencies.ts";
 import { diskFullEmbedded, diskFullPostgres } from "./disk-full.ts";
 import { failoverSynchronous, failoverWithLag, restoredBackup } from "./failover.ts";
 import { filesDiskFull, filesStoreAway } from "./files.ts";
@@ -10,6 +11,7 @@ import { natsLineCut, natsLineFrozen, natsPartition } from "./nats-partition.ts"
 import { outboxAway, outboxKilled, outboxStoreKilled } from "./outbox.ts";
 import { postgresFastRestart, postgresFrozen, postgresImmediateRestart, postgresOutOfConnections } from "./postgres.ts";
 import { postgresLineCut, postgresLineFrozen, postgresLineSlow } from "./postgres-line.ts";
+import { postgresReadOnly } from "./postgres-read-only.ts";
 import { healthyReader, reconnectStorm, slowReader } from "./readers.ts";
 import { sameId } from "./same-id.ts";
 import { scheduledSends } from "./scheduled-sends.ts";
@@ -22,6 +24,7 @@ export const scenarios: readonly AnyScenario[] = [
   postgresImmediateRestart,
   postgresFrozen,
   postgresOutOfConnections,
+  postgresReadOnly,
   failoverWithLag,
   failoverSynchronous,
   restoredBackup,
@@ -44,6 +47,7 @@ export const scenarios: readonly AnyScenario[] = [
   webhookReceiverAway,
   filesStoreAway,
   filesDiskFull,
+  dependenciesAway,
   diskFullEmbedded,
   diskFullPostgres,
   clockStep,
