@@ -4,15 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 )
+
+const jsonType = "application/json"
 
 // call is one call of the API. Its path consists of identifiers, which are percent-encoded.
 type call struct {
@@ -51,7 +53,7 @@ func (c *Client) do(ctx context.Context, call call, out any) (http.Header, error
 		header = response.Header
 		isDone := response.StatusCode == http.StatusNoContent
 		if out != nil {
-			isDone = response.StatusCode < 300 && json.Unmarshal(text, out) == nil
+			isDone = isSuccess(response, jsonType) && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) && json.Unmarshal(text, out) == nil
 		}
 		if !isDone {
 			return c.failureOf(response, text)
@@ -72,19 +74,19 @@ func (c *Client) exchange(ctx context.Context, call call, address string, body [
 		return nil, nil, c.unreachable(err.Error(), err)
 	}
 	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Content-Type", jsonType)
 	}
 	if call.prefer != "" {
 		request.Header.Set("Prefer", call.prefer)
 	}
-	response, err := c.http.Do(request)
-	if err != nil {
-		return nil, nil, c.noResponse(err)
+	response, failure := c.roundTrip(request)
+	if failure != nil {
+		return nil, nil, failure
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		return nil, nil, c.noResponse(err)
+		return nil, nil, c.noResponse(request, err)
 	}
 	return response, text, nil
 }
@@ -94,21 +96,16 @@ func (c *Client) request(ctx context.Context, method, address string, body io.Re
 	if err != nil {
 		return nil, err
 	}
-	request.Header.Set("Admin-Api-Key", c.key)
-	request.Header.Set("Accept", "application/json")
+	request.Header.Set("Admin-Api-Key", c.key())
+	request.Header.Set("Accept", jsonType)
 	request.Header.Set("User-Agent", "herald-go/"+Version)
 	return request, nil
 }
 
-func (c *Client) noResponse(err error) *Error {
-	var described *url.Error
-	if errors.As(err, &described) {
-		err = described.Err // the address is in our own text
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return c.unreachable("timed out", err)
-	}
-	return c.unreachable(err.Error(), err)
+// isSuccess says whether a response is a successful one of this media type. A web page is none of a Herald server.
+func isSuccess(response *http.Response, mediaType string) bool {
+	given, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	return err == nil && given == mediaType && response.StatusCode >= 200 && response.StatusCode < 300
 }
 
 // encode writes JSON as it would be written by hand: < is < and not an escape.

@@ -83,7 +83,7 @@ func TestARefusalIsNotRepeatedAndTellsEverything(t *testing.T) {
 		CodeOf(err) != ErrorCodeInvalidRequest || !reflect.DeepEqual(failure.Fields, []FieldError{{"is missing", "/message/cid"}}) {
 		t.Fatalf("%+v", failure)
 	}
-	if err.Error() != "herald: 422 invalid_request: detail of invalid_request; /message/cid is missing (request r1)" {
+	if err.Error() != "herald: 422 invalid_request: t: detail of invalid_request; /message/cid is missing (request r1)" {
 		t.Error(err)
 	}
 	if len(server.seen()) != 1 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -22,6 +23,8 @@ type Error struct {
 	Status int
 	// Code is for programs to act on.
 	Code ErrorCode
+	// Title is what the code means, the same for every occurrence.
+	Title string
 	// Detail says what went wrong, and what to do.
 	Detail string
 	// RequestID names the request in the server's log.
@@ -31,13 +34,19 @@ type Error struct {
 	// RetryAfter is the wait that the server asks for, or 0.
 	RetryAfter time.Duration
 	cause      error
+	// isUnsent says that no server got the request, and that the same call fails again.
+	isUnsent bool
 }
 
 // Error describes the failure, with its id for the server's log.
 func (e *Error) Error() string {
 	text := e.Detail
 	if e.Status != 0 {
-		text = fmt.Sprintf("%d %s: %s", e.Status, e.Code, e.Detail)
+		title := ""
+		if e.Title != "" && !strings.HasPrefix(e.Detail, e.Title) {
+			title = e.Title + ": "
+		}
+		text = fmt.Sprintf("%d %s: %s%s", e.Status, e.Code, title, e.Detail)
 	}
 	for _, field := range e.Fields {
 		text += fmt.Sprintf("; %s %s", field.Pointer, field.Detail)
@@ -53,6 +62,9 @@ func (e *Error) Unwrap() error { return e.cause }
 
 // IsUnknown says whether the outcome is unknown: what was asked may have happened. A send is then repeated with the same id.
 func (e *Error) IsUnknown() bool {
+	if e.isUnsent {
+		return false
+	}
 	switch e.Status {
 	case 0, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable,
 		http.StatusGatewayTimeout, http.StatusInsufficientStorage:
@@ -70,10 +82,6 @@ func CodeOf(err error) ErrorCode {
 	return ""
 }
 
-func (c *Client) unreachable(why string, cause error) *Error {
-	return &Error{Code: ErrorCodeUnreachable, Detail: fmt.Sprintf("no response from %s: %s", c.root, why), cause: cause}
-}
-
 // failureOf reads application/problem+json (RFC 9457).
 func (c *Client) failureOf(response *http.Response, text []byte) *Error {
 	failure := &Error{
@@ -83,12 +91,21 @@ func (c *Client) failureOf(response *http.Response, text []byte) *Error {
 	}
 	var problem Problem
 	if err := json.Unmarshal(text, &problem); err != nil || problem.Code == "" || response.StatusCode < 400 {
-		failure.Code = ErrorCodeNotHerald
-		failure.Detail = fmt.Sprintf("%s responded with %d, but not like a Herald server", c.root, response.StatusCode)
+		foreign := c.notHerald(response.StatusCode)
+		failure.Code, failure.Detail = foreign.Code, foreign.Detail
 		return failure
 	}
-	failure.Code, failure.Detail, failure.Fields = problem.Code, problem.Detail, problem.Errors
+	failure.Code, failure.Title, failure.Detail, failure.Fields = problem.Code, problem.Title, problem.Detail, problem.Errors
+	if failure.Detail == "" {
+		failure.Detail = problem.Title
+	}
 	return failure
+}
+
+// notHerald is the failure of a response that is not from a Herald server.
+func (c *Client) notHerald(status int) *Error {
+	detail := fmt.Sprintf("%s responded with %d, but not like a Herald server", c.root, status)
+	return &Error{Status: status, Code: ErrorCodeNotHerald, Detail: detail}
 }
 
 // errorOf makes an error of a problem that came within a stream.

@@ -28,17 +28,17 @@ func (c *Client) upload(ctx context.Context, call call, mediaType string, bytes 
 		return nil, c.unreachable(err.Error(), err)
 	}
 	request.Header.Set("Content-Type", mediaType)
-	response, err := c.http.Do(request)
-	if err != nil {
-		return nil, c.noResponse(err)
+	response, failure := c.roundTrip(request)
+	if failure != nil {
+		return nil, failure
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		return nil, c.noResponse(err)
+		return nil, c.noResponse(request, err)
 	}
 	var file File
-	if response.StatusCode >= 300 || json.Unmarshal(text, &file) != nil {
+	if !isSuccess(response, jsonType) || json.Unmarshal(text, &file) != nil {
 		return nil, c.failureOf(response, text)
 	}
 	return &file, nil
@@ -71,12 +71,13 @@ func (c *Client) Download(ctx context.Context, fileID string) (io.ReadCloser, er
 		return nil, c.unreachable(err.Error(), err)
 	}
 	request.Header.Del("Accept")
-	response, err := c.http.Do(request)
-	if err != nil {
-		return nil, c.noResponse(err)
+	response, failure := c.roundTrip(request)
+	if failure != nil {
+		return nil, failure
 	}
 	if response.StatusCode == http.StatusFound { // to the store that keeps the bytes, which the key is not for
 		defer response.Body.Close()
+		io.CopyN(io.Discard, response.Body, 1<<16) // so that the connection is kept
 		return c.downloadFrom(ctx, response)
 	}
 	return c.opened(response)
@@ -91,9 +92,9 @@ func (c *Client) downloadFrom(ctx context.Context, redirect *http.Response) (io.
 	if err != nil {
 		return nil, c.unreachable(err.Error(), err)
 	}
-	response, err := c.http.Do(request)
-	if err != nil {
-		return nil, c.noResponse(err)
+	response, failure := c.roundTrip(request)
+	if failure != nil {
+		return nil, failure
 	}
 	return c.opened(response)
 }

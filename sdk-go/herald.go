@@ -17,15 +17,14 @@
 // # Retries
 //
 // A call is retried after 429, and if it is idempotent, also after 500, 502, 503, 504, 507 or no response, with backoff and as
-// Retry-After asks. Every send is idempotent. A context ends a call together with its retries.
+// Retry-After asks: for 20 to 40 s, unless Options say otherwise. Every send is idempotent. A context ends a call together with its
+// retries.
 package herald
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -33,7 +32,8 @@ import (
 const Version = "0.1.0"
 
 const (
-	defaultRetries = 5
+	// For 20 to 40 s, as a server needs up to 12 s to start again.
+	defaultRetries = 9
 	defaultTimeout = 30 * time.Second
 	// Go keeps two connections to a host, so that more goroutines than that would connect for each call.
 	idleConnections = 100
@@ -43,40 +43,43 @@ const (
 type Options struct {
 	// URL is the address of the server, such as http://127.0.0.1:7070. Its path becomes a prefix of every path.
 	URL string
-	// Key is the API key. Whoever has it can do what it allows: keep it on servers.
+	// Key is the API key. Whoever has it can do what it allows: keep it on servers. White space around it is left out.
 	Key string
 	// HTTPClient makes the calls; nil means one of our own. Redirects are never followed, and its Timeout is not used.
 	HTTPClient *http.Client
-	// Retries is how often a failed call is retried: 0 means 5 times, a negative number never.
+	// Retries is how often a failed call is retried: 0 means 9 times, which takes 20 to 40 s, and a negative number never.
 	Retries int
-	// Timeout is the time limit of one attempt: 0 means 30 s. Streams may take longer. A context limits a whole call.
+	// Timeout is the time limit of one attempt, to the last byte of the response: 0 means 30 s. Streams may take longer. A context
+	// limits a whole call, with the waits between its attempts.
 	Timeout time.Duration
 }
 
 // Client calls the admin API with one key. It may be used by any number of goroutines.
 type Client struct {
 	root    string
-	key     string
+	key     secret
 	http    *http.Client
 	retries int
 	timeout time.Duration
 	backoff backoff
+	// hasAnswered says that a server has spoken HTTP with this scheme.
+	hasAnswered atomic.Bool
 }
 
-// New makes a client. It does not connect. It fails if the address or the key cannot be used.
+// New makes a client. It does not connect. It fails if the address or the key cannot be used; the error does not contain the key.
 func New(options Options) (*Client, error) {
-	address, err := url.Parse(options.URL)
+	root, err := readAddress(options.URL)
 	if err != nil {
-		return nil, fmt.Errorf("herald: the address of the server: %w", err)
+		return nil, err
 	}
-	if (address.Scheme != "http" && address.Scheme != "https") || address.Host == "" {
-		return nil, fmt.Errorf("herald: the address of the server must begin with http:// or https://, not be %q", options.URL)
+	key, err := readSecret("the API key", options.Key)
+	if err != nil {
+		return nil, err
 	}
-	if options.Key == "" {
-		return nil, errors.New("herald: there is no API key")
+	if options.Timeout < 0 {
+		return nil, fmt.Errorf("herald: the timeout cannot be %v", options.Timeout)
 	}
-	root := address.Scheme + "://" + address.Host + strings.TrimRight(address.EscapedPath(), "/")
-	client := &Client{root: root, key: options.Key, http: withoutRedirects(options.HTTPClient), backoff: defaultBackoff}
+	client := &Client{root: root, key: key, http: withoutRedirects(options.HTTPClient), backoff: defaultBackoff}
 	client.retries = orDefault(options.Retries, defaultRetries)
 	client.timeout = orDefault(options.Timeout, defaultTimeout)
 	return client, nil

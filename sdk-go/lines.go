@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"net/http"
-	"strings"
 )
 
 const linesType = "application/x-ndjson"
@@ -29,11 +28,11 @@ func (c *Client) openLines(ctx context.Context, method, address string, body io.
 
 func (c *Client) openStream(request *http.Request, mediaType string) (io.ReadCloser, error) {
 	request.Header.Set("Accept", mediaType)
-	response, err := c.http.Do(request)
-	if err != nil {
-		return nil, c.noResponse(err)
+	response, failure := c.roundTrip(request)
+	if failure != nil {
+		return nil, failure
 	}
-	if response.StatusCode == http.StatusOK && strings.HasPrefix(response.Header.Get("Content-Type"), mediaType) {
+	if isSuccess(response, mediaType) {
 		return response.Body, nil
 	}
 	return nil, c.failed(response)
@@ -44,7 +43,7 @@ func (c *Client) failed(response *http.Response) error {
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 	if err != nil {
-		return c.noResponse(err)
+		return c.noResponse(response.Request, err)
 	}
 	return c.failureOf(response, text)
 }

@@ -56,6 +56,9 @@ func (c *Client) SendMessage(ctx context.Context, send SendMessageRequest, optio
 	if err != nil {
 		return nil, err
 	}
+	if answer.Ask.ServerMID == "" {
+		return nil, c.notHerald(http.StatusOK)
+	}
 	return &SentMessage{Ask: answer.Ask, Replayed: isReplayed(header), Delivery: readDelivery(header)}, nil
 }
 
@@ -69,6 +72,9 @@ func (c *Client) SendSystemMessage(ctx context.Context, send SendSystemMessageRe
 	header, err := c.send(ctx, []string{"admin", "message", "system"}, send, &answer, options)
 	if err != nil {
 		return nil, err
+	}
+	if answer.Ack.MID == "" {
+		return nil, c.notHerald(http.StatusOK)
 	}
 	return &SentSystemMessage{Ack: answer.Ack, Replayed: isReplayed(header), Delivery: readDelivery(header)}, nil
 }

@@ -59,7 +59,8 @@ func (c *Client) health(ctx context.Context, path string) (*Health, error) {
 		return nil, failure
 	}
 	var health Health
-	if json.Unmarshal(text, &health) != nil || !health.Status.Valid() {
+	isAnswer := response.StatusCode == http.StatusServiceUnavailable || isSuccess(response, jsonType)
+	if !isAnswer || json.Unmarshal(text, &health) != nil || !health.Status.Valid() {
 		return nil, c.failureOf(response, text)
 	}
 	return &health, nil
@@ -90,7 +91,7 @@ func (c *Client) Metrics(ctx context.Context) (string, error) {
 	if failure != nil {
 		return "", failure
 	}
-	if response.StatusCode != http.StatusOK {
+	if !isSuccess(response, "text/plain") {
 		return "", c.failureOf(response, text)
 	}
 	return string(text), nil

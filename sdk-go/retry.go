@@ -9,16 +9,16 @@ import (
 
 const maxRetryAfter = time.Minute
 
-// backoff is exponential, with full jitter: each wait is a random time between 0 and a ceiling that doubles from least to most,
-// so that many callers do not return at the same moment.
+// backoff is exponential, with jitter: each wait is a random time between half of a ceiling and the ceiling, which doubles from least
+// to most, so that many callers do not return at the same moment, and none gives up long before the others.
 type backoff struct{ least, most time.Duration }
 
-var defaultBackoff = backoff{least: 250 * time.Millisecond, most: 15 * time.Second}
+var defaultBackoff = backoff{least: 250 * time.Millisecond, most: 8 * time.Second}
 
 // wait returns the wait before the retry of this number, counted from 0.
 func (b backoff) wait(retry int) time.Duration {
-	ceiling := b.least << min(retry, 16)
-	return time.Duration(rand.Float64() * float64(min(ceiling, b.most)))
+	ceiling := min(b.least<<min(retry, 16), b.most)
+	return time.Duration((0.5 + 0.5*rand.Float64()) * float64(ceiling))
 }
 
 // withRetries runs an attempt until it succeeds, its failure is final, or no retries are left.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -60,6 +61,9 @@ func clientOf(t *testing.T, url string) *Client {
 
 func with(status int, body string, headers ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
+		if strings.HasPrefix(body, "{") {
+			w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		}
 		for at := 0; at < len(headers); at += 2 {
 			w.Header().Set(headers[at], headers[at+1])
 		}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 )
 
@@ -227,4 +228,37 @@ func TestAFeedThatIsSilentIsInterruptedAndAContextEndsIt(t *testing.T) {
 	if ctx.Err() == nil {
 		t.Error("it was not interrupted")
 	}
+}
+
+func TestEventsMayHaveAnyLineEndsAByteOrderMarkAndSeveralLinesOfData(t *testing.T) {
+	lines := []string{"\ufeffdata: 1", "", ": heartbeat", "data:[", "event: m", "data: 2", "data:]", "", "data", "", "", "database: 9", "",
+		"data: \"\u2028\u0085\"", "", "data: " + strings.Repeat("x", 200_000), ""}
+	for _, end := range []string{"\n", "\r\n", "\r"} {
+		text := strings.Join(lines, end) + end
+		for _, stream := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)), iotest.HalfReader(strings.NewReader(text))} {
+			var events []string
+			for event, err := range readEvents(stream, func() {}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				events = append(events, string(event))
+			}
+			if len(events) != 4 || events[0] != "1" || events[1] != "[\n2\n]" || events[2] != "\"\u2028\u0085\"" || len(events[3]) != 200_000 {
+				t.Errorf("%q: %.100q", end, events)
+			}
+		}
+	}
+}
+
+func TestAnEventIsReadWhenItsLastLineEndsEvenIfThatIsACarriageReturn(t *testing.T) {
+	reader, writer := io.Pipe()
+	defer writer.Close()
+	go io.WriteString(writer, "data: 1\r\r")
+	for event := range readEvents(reader, func() {}) {
+		if string(event) != "1" {
+			t.Error(string(event))
+		}
+		return
+	}
+	t.Error("there is no event")
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -34,7 +35,7 @@ func (c *Client) RevokeToken(ctx context.Context, org, uid, id string) error {
 
 // TokenIssuer issues user tokens with the server's secret, without a call.
 type TokenIssuer struct {
-	secret []byte
+	secret secret
 	now    func() time.Time
 }
 
@@ -48,12 +49,13 @@ type Token struct {
 }
 
 // NewTokenIssuer makes an issuer of HERALD_TOKEN_SECRET. Whoever has it can be any user of any organization: prefer CreateToken
-// where a call is affordable.
+// where a call is affordable. White space around it is left out.
 func NewTokenIssuer(secret string) (*TokenIssuer, error) {
+	secret = strings.TrimSpace(secret)
 	if len(secret) < leastSecretBytes {
 		return nil, fmt.Errorf("herald: a token secret has at least %d bytes", leastSecretBytes)
 	}
-	return &TokenIssuer{secret: []byte(secret), now: time.Now}, nil
+	return &TokenIssuer{secret: func() string { return secret }, now: time.Now}, nil
 }
 
 // Issue issues a token for a user, for this long; 0 means an hour. The server allows 30 days, unless it is set otherwise. Whoever
@@ -85,7 +87,7 @@ func (t *TokenIssuer) Issue(org, uid string, life time.Duration) (*Token, error)
 	}
 	text := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." +
 		base64.RawURLEncoding.EncodeToString(payload)
-	signature := hmac.New(sha256.New, t.secret)
+	signature := hmac.New(sha256.New, []byte(t.secret()))
 	signature.Write([]byte(text))
 	text += "." + base64.RawURLEncoding.EncodeToString(signature.Sum(nil))
 	return &Token{Token: text, ID: id, ExpiresAt: expiresAt}, nil

@@ -63,18 +63,18 @@ type Unreached struct {
 
 // Webhook verifies the webhooks that are signed with one secret.
 type Webhook struct {
-	key []byte
+	key func() []byte // as it is a function, nothing prints it
 	now func() time.Time
 }
 
-// New takes the secret of a webhook, whsec_…. While the server signs with two secrets, after a rotation, either of them will do.
+// New takes the secret of a webhook, whsec_…, and leaves out white space around it. While the server signs with two secrets, after a rotation, either of them will do.
 func New(secret string) (*Webhook, error) {
-	encoded := strings.TrimRight(strings.TrimPrefix(secret, "whsec_"), "=")
+	encoded := strings.TrimRight(strings.TrimPrefix(strings.TrimSpace(secret), "whsec_"), "=")
 	key, err := base64.RawStdEncoding.DecodeString(encoded)
 	if err != nil || len(key) == 0 {
 		return nil, errors.New("webhooks: the secret must be base64, after whsec_")
 	}
-	return &Webhook{key: key, now: time.Now}, nil
+	return &Webhook{key: func() []byte { return key }, now: time.Now}, nil
 }
 
 // Verify returns nil only if the body, as it was received, is from somebody who has the secret, and of now.
@@ -87,7 +87,7 @@ func (w *Webhook) Verify(header http.Header, body []byte) error {
 	if age := w.now().Sub(time.Unix(seconds, 0)); age > Tolerance || age < -Tolerance {
 		return ErrTimestamp
 	}
-	mac := hmac.New(sha256.New, w.key)
+	mac := hmac.New(sha256.New, w.key())
 	fmt.Fprintf(mac, "%s.%s.", id, timestamp)
 	mac.Write(body)
 	expected := mac.Sum(nil)

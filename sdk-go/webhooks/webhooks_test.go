@@ -1,8 +1,10 @@
 package webhooks
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -111,5 +113,23 @@ func TestTheHandlerAnswersAsTheServerExpects(t *testing.T) {
 		if answer.Code != expected.status {
 			t.Errorf("%+v: %d", expected, answer.Code)
 		}
+	}
+}
+
+func TestASecretIsStrippedAndNeverPrinted(t *testing.T) {
+	hook, err := New(" " + secret + "\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, _ := New(secret)
+	if !bytes.Equal(hook.key(), plain.key()) {
+		t.Error("the secret is another one")
+	}
+	text := fmt.Sprintf("%v %+v %#v %+v", hook, hook, hook, struct{ w *Webhook }{hook})
+	if strings.Contains(text, strings.Trim(fmt.Sprint(hook.key()), "[]")) || strings.Contains(text, fmt.Sprintf("%#v", hook.key())) {
+		t.Error(text)
+	}
+	if _, err := New("whsec_MfKQ9r8G!KYqr"); err == nil || strings.Contains(err.Error(), "MfKQ9r8G") {
+		t.Error(err)
 	}
 }
