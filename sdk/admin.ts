@@ -9,5 +9,6 @@ export type { ImportOptions, ImportReport, LineBytes, LineProblem, Values } from
 export type { ExportRecord, ImportRecord } from "./admin/records.ts";
 export { issueUserToken, type UserTokenFields } from "./admin/user-token.ts";
 export type { SendOptions } from "./admin/wait.ts";
+export type { ApiErrorCode, ErrorCode, KnownErrorCode } from "./error-codes.ts";
 export { type FieldError, HeraldApiError, HeraldArgumentError, HeraldConnectionError } from "./errors.ts";
 export type * from "./types.ts";

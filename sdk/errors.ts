@@ -1,13 +1,23 @@
+import type { ApiErrorCode, ErrorCode } from "./error-codes.ts";
 import type { ResponseError } from "./types.ts";
 
 /** An invalid value in a request: a JSON Pointer to it, and what is wrong with it. */
-export type FieldError = { pointer: string; detail: string };
+export type FieldError = {
+  /** A JSON Pointer to the value (RFC 6901). */
+  pointer: string;
+  /** What is wrong with it. */
+  detail: string;
+};
 
-/** The properties of a failed call to the admin API. */
+/** What an error of the admin API is made of. */
 export type ApiErrorFields = {
   status: number;
-  code: string;
+  code: ApiErrorCode;
+  /** What the code means, in words that never change; a failure without a response has none. */
+  title?: string | undefined;
   detail: string;
+  /** What to do, if it is known. */
+  advice?: string | undefined;
   requestId?: string | undefined;
   errors?: FieldError[];
   cause?: unknown;
@@ -27,18 +37,27 @@ const advices: { [code: string]: string } = {
  */
 export class HeraldApiError extends Error {
   override readonly name = "HeraldApiError";
+  /** The HTTP status, or 0 if there was no response. */
   readonly status: number;
-  readonly code: string;
+  /** What went wrong, for programs. */
+  readonly code: ApiErrorCode;
+  /** What the code means, always in the same words; `undefined` if the server did not say it. */
+  readonly title: string | undefined;
+  /** What went wrong in this call, for people. */
   readonly detail: string;
+  /** The server's name for the call, which its log has, too. */
   readonly requestId: string | undefined;
+  /** Each invalid value, after 422 `invalid_request`. */
   readonly errors: FieldError[];
 
-  constructor({ status, code, detail, requestId, errors = [], cause }: ApiErrorFields) {
-    const what = status === 0 ? detail : `${status} ${code}: ${detail}`;
-    const advice = advices[code];
+  /** The SDK creates these errors; an app only does so in its tests. */
+  constructor({ status, code, title, detail, advice = advices[code], requestId, errors = [], cause }: ApiErrorFields) {
+    const said = title === undefined || detail.startsWith(title) ? detail : `${title}: ${detail}`;
+    const what = status === 0 ? detail : `${status} ${code}: ${said}`;
     super(advice === undefined ? what : `${what}. ${advice}`, cause === undefined ? undefined : { cause });
     this.status = status;
     this.code = code;
+    this.title = title;
     this.detail = detail;
     this.requestId = requestId;
     this.errors = errors;
@@ -48,9 +67,12 @@ export class HeraldApiError extends Error {
 /** The server refused a request sent over the WebSocket. */
 export class HeraldRequestError extends Error {
   override readonly name = "HeraldRequestError";
+  /** The status that the same error has over HTTP. */
   readonly status: number;
-  readonly code: string;
+  /** What went wrong, for programs. */
+  readonly code: ErrorCode;
 
+  /** The SDK creates these errors; an app only does so in its tests. */
   constructor({ status, code, message }: ResponseError) {
     super(message);
     this.status = status;

@@ -3,6 +3,7 @@ export type { Client, ClientOptions, ClientState, ConversationPage, StateDetail 
 export type { MissedPage } from "./connection/missed.ts";
 export type { Store } from "./connection/saved.ts";
 export type { WebSocketConstructor, WebSocketLike } from "./connection/websocket.ts";
+export type { ErrorCode, KnownErrorCode } from "./error-codes.ts";
 export { HeraldConnectionError, HeraldRequestError } from "./errors.ts";
 export type * from "./types.ts";
 export type { View } from "./views/view.ts";

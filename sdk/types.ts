@@ -1,3 +1,5 @@
+import type { ErrorCode } from "./error-codes.ts";
+
 export type * from "./webhook-types.ts";
 
 /** A JSON value. */
@@ -74,7 +76,7 @@ export type ConnectAnswer = {
 };
 
 /** The error of a request sent over the WebSocket. */
-export type ResponseError = { status: number; code: string; message: string };
+export type ResponseError = { status: number; code: ErrorCode; message: string };
 
 /** An attachment as the caller describes it. `size` is in bytes; `file_id` refers to a file that was already uploaded. */
 export type AttachmentInput = { name: string; size?: number; content_type?: string; file_id?: string };
@@ -204,7 +206,7 @@ export type ScheduledSend = {
   created_at: string;
   sent_at: string | null;
   server_mid: string | null;
-  problem: { status: number; code: string; title: string; detail: string } | null;
+  problem: { status: number; code: ErrorCode; title: string; detail: string } | null;
 };
 
 /** An organization, a user or a conversation. `name` is `null` if none is set. */
@@ -379,7 +381,7 @@ export type AuditEntry = {
   };
   result: "done" | "refused" | "failed";
   status: number;
-  code: string | null;
+  code: ErrorCode | null;
   request_id: string;
   /** The number of refused or failed calls that the node left out just before this entry. */
   omitted: number;

@@ -17,10 +17,19 @@ export type UnreachedData = {
   truncated?: true;
 };
 
+/** What a test says (`testWebhook`): nothing but which webhook is tested. */
+export type WebhookTestData = {
+  /** The organization. */
+  organizationId: string;
+  /** The id of the webhook. */
+  webhook: string;
+};
+
 /** The body of a webhook. `timestamp` is ISO 8601. Later versions may send further types: pass over those that you do not know. */
 export type WebhookPayload = { timestamp: string } & (
   | { type: "message.unreached"; data: UnreachedData & { message: Message } }
   | { type: "system_message.unreached"; data: UnreachedData & { system_message: SystemMessage } }
+  | { type: "webhook.test"; data: WebhookTestData }
 );
 
 /**
@@ -90,7 +99,8 @@ export async function verifyWebhook({
 
 /** The key of a secret: `whsec_` and 24 to 64 bytes in base64, of which we ask only that there are some. */
 async function importSecret(secret: string): Promise<CryptoKey> {
-  const bytes = decodeBase64(secret.startsWith(prefix) ? secret.slice(prefix.length) : secret);
+  const text = String(secret).trim();
+  const bytes = decodeBase64(text.startsWith(prefix) ? text.slice(prefix.length) : text);
   if (bytes === undefined || bytes.length === 0)
     throw new HeraldArgumentError("The secret of a webhook is whsec_ and base64, as it was shown when it was created.");
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);

@@ -34,7 +34,7 @@ const problem = (status: number, code: string, headers: Record<string, string> =
   Response.json(
     {
       type: `/docs/errors#${code}`,
-      title: code,
+      title: `title of ${code}`,
       status,
       detail: `detail of ${code}`,
       code,
@@ -125,6 +125,8 @@ test("a refusal is not repeated and tells everything", async () => {
   expect(error).toMatchObject({
     status: 422,
     code: "invalid_request",
+    title: "title of invalid_request",
+    message: "422 invalid_request: title of invalid_request: detail of invalid_request",
     detail: "detail of invalid_request",
     requestId: "r1",
     errors: [{ pointer: "/message/cid", detail: "is missing" }],
@@ -167,7 +169,7 @@ test("a call with its retries ends at its deadline, and tells the error of the s
   await expect(
     createAdmin({ url: "http://127.0.0.1:1", key: "k", retries: 0 }).getUser("o", "u"),
   ).rejects.toMatchObject({
-    detail: "No response from http://127.0.0.1:1: ECONNREFUSED",
+    detail: "No response from http://127.0.0.1:1: connection refused (ECONNREFUSED)",
     cause: { code: "ECONNREFUSED" },
   });
 });
@@ -285,5 +287,25 @@ test("the message of an error says what to do where no server can", async () => 
   using server = startScript(new Response("<h1>hello</h1>"));
   await expect(server.client.getUser("o", "u")).rejects.toThrow("Check the address, and what answers there.");
   const nobody = createAdmin({ url: "http://127.0.0.1:1", key: "k", retries: 0 });
-  await expect(nobody.getUser("o", "u")).rejects.toThrow("ECONNREFUSED. Check the address, and that the server runs.");
+  await expect(nobody.getUser("o", "u")).rejects.toThrow(
+    "(ECONNREFUSED). Check the address, and that the server runs.",
+  );
+});
+
+test("where the title says it all, the message has it once", () => {
+  const title = "The body is not valid JSON";
+  for (const detail of [title, `${title}: line 1`])
+    expect(new HeraldApiError({ status: 400, code: "malformed_json", title, detail }).message).toBe(
+      `400 malformed_json: ${detail}`,
+    );
+});
+
+test.each([
+  ["an empty page", () => new Response("", { headers: { "Content-Type": "text/html" } })],
+  ["JSON that is none", () => new Response("{}", { headers: { "Content-Type": "text/html" } })],
+  ["nothing", () => new Response(null)],
+])("%s with 200 is no answer of Herald", async (_name, answer) => {
+  using server = startScript(answer(), answer());
+  await expect(server.client.deleteUser("o", "u")).rejects.toMatchObject({ status: 200, code: "not_herald" });
+  await expect(server.client.getUser("o", "u")).rejects.toMatchObject({ status: 200, code: "not_herald" });
 });

@@ -1,5 +1,6 @@
-import { HeraldArgumentError } from "../errors.ts";
+import { readSecret } from "../secrets.ts";
 import type { FeedFilter } from "../types.ts";
+import { rootOf } from "./address.ts";
 import { createBatchCalls } from "./calls/batch.ts";
 import { createDirectoryCalls } from "./calls/directory.ts";
 import { createFileCalls } from "./calls/files.ts";
@@ -21,25 +22,28 @@ import { type FeedEvent, type FeedOptions, watchFeed } from "./feed.ts";
 export type AdminClient = ReturnType<typeof createAdmin>;
 
 const minBackoffMs = 250;
-const maxBackoffMs = 15_000;
+const maxBackoffMs = 8_000;
+/** With these waits, 20 to 40 s: longer than a server takes to restart. */
+const usualRetries = 9;
 
 /**
  * Creates a client of the admin API. It retries calls with backoff after 429 and, if they are idempotent, after 500, 502, 503,
- * 504, 507 or no response. A send without an id gets a random one, so that retries send nothing twice.
+ * 504, 507 or no response, for about 30 s. A send without an id gets a random one, so that retries send nothing twice. Throws
+ * `HeraldArgumentError`.
  */
 export function createAdmin({
-  url,
-  key,
+  url: address,
+  key: apiKey,
   fetch = globalThis.fetch,
-  retries = 5,
+  retries = usualRetries,
   timeoutMs = 30_000,
   deadlineMs = Number.POSITIVE_INFINITY,
 }: AdminOptions) {
-  const base = new URL(url);
-  if (base.protocol !== "http:" && base.protocol !== "https:")
-    throw new HeraldArgumentError(`url must begin with http: or https:, not ${base.protocol}`);
-  const root = `${base.origin}${base.pathname.replace(/\/+$/, "")}`;
-  const exchange = createExchange({ root, key, fetch, retries, timeoutMs, deadlineMs, minBackoffMs, maxBackoffMs });
+  const root = rootOf(address);
+  // A build may evaluate the module without the environment. The server refuses calls without a key.
+  const key = typeof apiKey === "string" && apiKey.trim() === "" ? "" : readSecret(apiKey, "The API key");
+  const settings = { root, key, fetch, retries, timeoutMs, deadlineMs, minBackoffMs, maxBackoffMs };
+  const exchange = createExchange(settings);
 
   /**
    * Makes any call: `path` includes the query, `body` is sent as JSON, and `Answer` is the type that the caller expects. GET, PUT
@@ -63,7 +67,7 @@ export function createAdmin({
     ...createReportCalls(request),
     ...createDirectoryCalls(request),
     ...createTransferCalls({ root, key, fetch }),
-    ...createFileCalls(exchange, request, { root, key, fetch, timeoutMs }),
+    ...createFileCalls(exchange, request, settings),
     ...createKeyCalls(request),
     ...createWebhookCalls(request),
     ...createServerCalls(exchange, request),

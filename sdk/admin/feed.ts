@@ -49,7 +49,7 @@ export async function* watchFeed(
   call: FeedCall,
   { signal, onStateChange, silentMs = defaultSilentMs }: FeedOptions,
 ): AsyncGenerator<FeedEvent, void> {
-  const backoff = createBackoff({ minMs: call.minBackoffMs, maxMs: call.maxBackoffMs });
+  const backoff = createBackoff({ minMs: call.minBackoffMs, maxMs: call.maxBackoffMs, least: 0.5 });
   const isStopped = () => signal?.aborted === true;
   let hasConnected = false;
   const tell: NonNullable<typeof onStateChange> = (...change) =>
@@ -74,8 +74,8 @@ export async function* watchFeed(
       end();
     }
     if (isStopped()) return;
-    const { error, retryAfterMs = 0 } = failure;
-    const mayRetry = error.status === 429 || isUnknownOutcome(error.status);
+    const { error, retryAfterMs = 0, isFinal = false } = failure;
+    const mayRetry = !isFinal && (error.status === 429 || isUnknownOutcome(error.status));
     if (!mayRetry || (!hasConnected && left <= 0)) throw error;
     const retryInMs = retryAfterMs + backoff.next();
     if (hasConnected) tell("reconnecting", { error, retryInMs });

@@ -1,12 +1,12 @@
-import { type FieldError, HeraldApiError } from "../errors.ts";
-import { networkCode } from "../network-code.ts";
+import { mediaTypeOf } from "../connection/media-type.ts";
+import { type FieldError, HeraldApiError, HeraldArgumentError } from "../errors.ts";
 import { type Failure, readRetryAfter } from "../waiting/retry.ts";
 import { limitTime } from "../waiting/timers.ts";
+import { environmentProxyFor } from "./environment.ts";
+import type { Fetch } from "./fetch.ts";
+import { explainFailure } from "./network-failures.ts";
 
 const linesType = "application/x-ndjson";
-
-/** The part of `fetch` that the admin client uses. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** What is particular to a call. */
 export type CallTraits = {
@@ -49,8 +49,7 @@ export async function call({
   signal,
 }: HttpCall): Promise<{ body: unknown; headers: Headers } | Failure> {
   const accept = as === "json" ? "application/json" : "text/plain";
-  const headers: Record<string, string> = { "Admin-Api-Key": key, Accept: accept, ...further };
-  if (body !== undefined) headers["Content-Type"] = type;
+  const headers = headersOf(key, { Accept: accept, ...further, ...(body !== undefined && { "Content-Type": type }) });
   const limit = limitTime(timeoutMs, signal);
   let response: Response;
   let text: string;
@@ -60,16 +59,27 @@ export async function call({
     response = await fetch(url, body === undefined ? init : { ...init, ...bodyOfRequest(body) });
     text = await response.text();
   } catch (cause) {
-    return unreachable(url, describe(cause, timeoutMs), cause);
+    signal?.throwIfAborted();
+    return await failureOfNetwork(url, cause, timeoutMs, fetch);
   } finally {
     limit.end();
   }
-  if (as === "text" && response.ok && isOfType(response, accept)) return { body: text, headers: response.headers };
+  if (as === "text" && response.ok && mediaTypeOf(response) === accept)
+    return { body: text, headers: response.headers };
   const json = readJson(text);
-  const isJson = as === "json" && (text === "" || json !== undefined);
-  const isAnswer = response.ok || (response.status === alsoAnswers && isOfType(response, accept));
+  // Where a network wants the user to sign in, anything may be answered with 200, such as an empty page.
+  const isJson = as === "json" && (response.status === 204 || (json !== undefined && mediaTypeOf(response) === accept));
+  const isAnswer = response.ok || response.status === alsoAnswers;
   if (isAnswer && isJson) return { body: json, headers: response.headers };
   return failureOf(response, json);
+}
+
+/** The headers of a call. Without a key, the server says that it is missing. Throws `HeraldArgumentError` for what no header can have. */
+function headersOf(key: string, further: Record<string, string>): Record<string, string> {
+  for (const [name, value] of Object.entries(further))
+    if (/[^ -~]/.test(value))
+      throw new HeraldArgumentError(`The header ${name} cannot have this value: it has other than ASCII characters.`);
+  return { ...(key !== "" && { "Admin-Api-Key": key }), ...further };
 }
 
 /** What `fetch` needs to send a body: for a stream, that nothing is read before all is sent, which not all of its types know. */
@@ -95,14 +105,14 @@ export async function openBytes({
   const timer = setTimeout(() => over.abort(new DOMException("late", "TimeoutError")), timeoutMs);
   try {
     signal?.throwIfAborted();
-    const asked = await fetch(url, { headers: { "Admin-Api-Key": key }, redirect: "manual", signal: over.signal });
+    const asked = await fetch(url, { headers: headersOf(key, {}), redirect: "manual", signal: over.signal });
     const elsewhere = asked.status === 302 ? asked.headers.get("location") : null;
     const response = elsewhere === null ? asked : await fetch(elsewhere, { signal: over.signal }); // without the key
     return response.ok ? { response } : failureOf(response, readJson(await response.text()));
   } catch (cause) {
     signal?.removeEventListener("abort", abort);
     signal?.throwIfAborted();
-    return unreachable(url, describe(cause, timeoutMs), cause);
+    return await failureOfNetwork(url, cause, timeoutMs, fetch);
   } finally {
     clearTimeout(timer);
   }
@@ -123,11 +133,11 @@ export async function openStream({
   const timer = setTimeout(() => abort(new DOMException("late", "TimeoutError")), timeoutMs);
   signal?.addEventListener("abort", () => abort(signal.reason));
   try {
-    const headers = { "Admin-Api-Key": key, Accept: "text/event-stream" };
+    const headers = headersOf(key, { Accept: "text/event-stream" });
     const response = await fetch(url, { headers, redirect: "manual", signal: late.signal });
     return await bodyOf(response, "text/event-stream");
   } catch (cause) {
-    return unreachable(url, describe(cause, timeoutMs), cause);
+    return await failureOfNetwork(url, cause, timeoutMs, fetch);
   } finally {
     clearTimeout(timer);
   }
@@ -148,41 +158,39 @@ export async function openLines({
   body?: ReadableStream<Uint8Array> | undefined;
   signal?: AbortSignal | undefined;
 }): Promise<{ body: ReadableStream<Uint8Array> } | Failure> {
-  const headers = { "Admin-Api-Key": key, Accept: linesType };
+  const headers = headersOf(key, { Accept: linesType });
   const options = { method, redirect: "manual", ...(signal !== undefined && { signal }) } as const;
   const sent = body && { body, duplex: "half", headers: { ...headers, "Content-Type": linesType } };
   try {
     const response = await fetch(url, { ...options, headers, ...sent });
     return await bodyOf(response, linesType);
   } catch (cause) {
-    return unreachable(url, describe(cause, 0), cause);
+    return await failureOfNetwork(url, cause, 0, fetch);
   }
 }
 
 /** The body of a successful response of this type, or the failure. */
 async function bodyOf(response: Response, type: string): Promise<{ body: ReadableStream<Uint8Array> } | Failure> {
-  if (response.ok && isOfType(response, type) && response.body !== null) return { body: response.body };
+  if (response.status === 200 && mediaTypeOf(response) === type && response.body !== null)
+    return { body: response.body };
   return failureOf(response, readJson(await response.text()));
 }
 
-function isOfType(response: Response, type: string): boolean {
-  return response.headers.get("Content-Type")?.startsWith(type) === true;
+/** The failure of a call because of an error of `fetch`. */
+async function failureOfNetwork(url: string, cause: unknown, timeoutMs: number, fetch: Fetch): Promise<Failure> {
+  const { why, where, advice, isFinal } = await explainFailure(url, cause, timeoutMs, fetch);
+  const detail = `No response from ${where}: ${why}`;
+  return { error: new HeraldApiError({ status: 0, code: "unreachable", detail, advice, cause }), isFinal };
 }
 
 /** The failure of a call that got no response, or an incomplete one. */
 export function unreachable(url: string, why: string, cause?: unknown): Failure {
   const detail = `No response from ${new URL(url).origin}: ${why}`;
-  return { error: new HeraldApiError({ status: 0, code: "unreachable", detail, cause }), retryAfterMs: undefined };
+  return { error: new HeraldApiError({ status: 0, code: "unreachable", detail, cause }) };
 }
 
 function failureOf(response: Response, json: unknown): Failure {
   return { error: toError(response, json), retryAfterMs: readRetryAfter(response.headers.get("Retry-After")) };
-}
-
-function describe(error: unknown, timeoutMs: number): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.name === "TimeoutError") return `timed out after ${Math.round(timeoutMs / 100) / 10} s`;
-  return networkCode(error) ?? error.message;
 }
 
 function readJson(text: string): unknown {
@@ -199,12 +207,16 @@ function toError(response: Response, json: unknown): HeraldApiError {
   const problem: Partial<Record<string, unknown>> = typeof json === "object" && json !== null ? json : {};
   const requestId = response.headers.get("X-Request-Id") ?? undefined;
   if (response.ok || typeof problem.code !== "string") {
-    const detail = `${new URL(response.url || "http://unknown").origin} responded with ${status}, but not like a Herald server`;
+    const url = response.url || "http://unknown";
+    const proxy = environmentProxyFor(url);
+    const through = proxy === undefined ? "" : ` through the proxy ${proxy.host} (from ${proxy.variable})`;
+    const detail = `${new URL(url).origin} responded with ${status}${through}, but not like a Herald server`;
     return new HeraldApiError({ status, code: "not_herald", detail, requestId });
   }
-  const detail = typeof problem.detail === "string" ? problem.detail : String(problem.title ?? problem.code);
+  const title = typeof problem.title === "string" ? problem.title : undefined;
+  const detail = typeof problem.detail === "string" ? problem.detail : (title ?? problem.code);
   const errors = Array.isArray(problem.errors) ? problem.errors.filter(isFieldError) : [];
-  return new HeraldApiError({ status, code: problem.code, detail, requestId, errors });
+  return new HeraldApiError({ status, code: problem.code, title, detail, requestId, errors });
 }
 
 function isFieldError(error: unknown): error is FieldError {

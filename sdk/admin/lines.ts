@@ -1,10 +1,11 @@
+import type { ErrorCode } from "../error-codes.ts";
 import { type FieldError, HeraldApiError } from "../errors.ts";
 import { sleep } from "../waiting/timers.ts";
 import type { CallOptions } from "./exchange.ts";
 import { openLines, unreachable } from "./http.ts";
 
 /** A problem that the server reports of a line, or of a whole import. */
-export type LineProblem = { status: number; code: string; detail: string; errors?: FieldError[] };
+export type LineProblem = { status: number; code: ErrorCode; title?: string; detail: string; errors?: FieldError[] };
 
 /**
  * A line of the report of an import: how far it is, after each thousand lines; a line that was not imported; and the end. If `done`
@@ -107,6 +108,7 @@ export async function* writeLines(values: Values<object>): AsyncGenerator<Uint8A
 function startUpload(lines: LineBytes, signal: AbortSignal) {
   const iterator = lines instanceof ReadableStream ? readBytes(lines) : lines[Symbol.asyncIterator]();
   let turnAt = performance.now();
+  let isOver = false;
   const upload: { body: ReadableStream<Uint8Array>; failure: { error: unknown } | undefined } = {
     failure: undefined,
     body: new ReadableStream<Uint8Array>(
@@ -126,7 +128,7 @@ function startUpload(lines: LineBytes, signal: AbortSignal) {
             }
             if (signal.aborted) return;
             const { done, value } = await iterator.next();
-            if (signal.aborted) return;
+            if (signal.aborted || isOver) return; // a body that was cancelled can no longer be closed
             if (done === true) controller.close();
             else controller.enqueue(value);
           } catch (error) {
@@ -142,6 +144,7 @@ function startUpload(lines: LineBytes, signal: AbortSignal) {
   };
 
   async function finish(): Promise<void> {
+    isOver = true;
     try {
       await iterator.return?.();
     } catch {

@@ -6,10 +6,13 @@ export type Address = { webSocket: string; stream: string; root: string };
  * a proxy. Refuses queries and credentials, because secrets in URLs end up in logs.
  */
 export function addressOf(url: string): Address {
-  const { protocol, search, hash, username, password, host, pathname } = new URL(url);
-  const [, isSecure] = /^(?:http|ws)(s?):$/.exec(protocol) ?? [];
-  if (isSecure === undefined || search + hash + username + password)
-    throw new TypeError("url must begin with http(s): or ws(s):, without a query, a fragment or credentials");
+  // Anything else is no address, or has what must not be in one. The error does not repeat it, as it may have credentials.
+  const [, isSecure, rest] = /^(?:http|ws)(s?):\/\/([^?#@]+)$/i.exec(url.trim()) ?? [];
+  if (rest === undefined || !URL.canParse(`http://${rest}`))
+    throw new TypeError(
+      "url must be the server's address, such as http://127.0.0.1:7070, without a query, a fragment or credentials",
+    );
+  const { host, pathname } = new URL(`http${isSecure}://${rest}`);
   const base = `${isSecure}://${host}${pathname.replace(/\/+$|\/ws\/*$/, "")}`;
   return { webSocket: `ws${base}/ws`, stream: `http${base}/sse`, root: `http${base}` };
 }

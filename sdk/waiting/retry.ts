@@ -2,8 +2,8 @@ import { HeraldApiError } from "../errors.ts";
 import { createBackoff } from "./backoff.ts";
 import { sleep } from "./timers.ts";
 
-/** A failure, and the wait that the server asked for (`Retry-After`), in milliseconds. */
-export type Failure = { error: HeraldApiError; retryAfterMs: number | undefined };
+/** A failure, the wait that the server asked for (`Retry-After`), in milliseconds, and whether to try again is in vain. */
+export type Failure = { error: HeraldApiError; retryAfterMs?: number | undefined; isFinal?: boolean | undefined };
 
 /**
  * How often to retry and how long to wait. `isSafe` says that the call is idempotent. `leftMs` is the time that is left for the
@@ -35,14 +35,14 @@ export async function withRetries<Value>(
   attempt: () => Promise<Value | Failure>,
   options: RetryOptions,
 ): Promise<Value> {
-  const backoff = createBackoff({ minMs: options.minMs, maxMs: options.maxMs });
+  const backoff = createBackoff({ minMs: options.minMs, maxMs: options.maxMs, least: 0.5 });
   for (let left = options.retries; ; left -= 1) {
     options.signal?.throwIfAborted();
     const outcome = await attempt();
     if (!isFailure(outcome)) return outcome;
     options.signal?.throwIfAborted();
-    const { error, retryAfterMs } = outcome;
-    const mayRetry = error.status === 429 || (options.isSafe && isUnknownOutcome(error.status));
+    const { error, retryAfterMs, isFinal = false } = outcome;
+    const mayRetry = !isFinal && (error.status === 429 || (options.isSafe && isUnknownOutcome(error.status)));
     if (!mayRetry || left <= 0 || (retryAfterMs ?? 0) > options.maxRetryAfterMs) throw error;
     const waitMs = (retryAfterMs ?? 0) + backoff.next();
     if (waitMs >= options.leftMs()) throw error;

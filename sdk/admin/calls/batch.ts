@@ -8,7 +8,8 @@ import type {
 } from "../../types.ts";
 import { createUuid } from "../../uuid.ts";
 import type { CallOptions } from "../exchange.ts";
-import { type Fetch, unreachable } from "../http.ts";
+import type { Fetch } from "../fetch.ts";
+import { unreachable } from "../http.ts";
 import { callForLines, type LineBytes, type LineProblem, readLines, type Values, writeLines } from "../lines.ts";
 import { query } from "./paths.ts";
 
@@ -21,7 +22,7 @@ export type BatchEnvelope = MessageEnvelope | SystemMessageEnvelope;
  */
 export type BatchAnswer = { line: number; status: number } & (
   | ((MessageAnswer | SystemMessageAnswer | DryRunAnswer) & { replayed?: true; problem?: never })
-  | { problem: LineProblem }
+  | { problem: LineProblem; replayed?: never }
 );
 
 /** The options of a batch. When `signal` breaks it off, what it has answered is stored. */
@@ -105,6 +106,11 @@ function withId(send: BatchEnvelope): BatchEnvelope {
     : { ...send, messageSystem: { ...send.messageSystem, id: send.messageSystem.id ?? createUuid() } };
 }
 
-function endedEarly({ line, problem: { status, code, detail } }: LastLine): HeraldApiError {
-  return new HeraldApiError({ status, code, detail: `the batch ended before line ${line} was answered: ${detail}` });
+function endedEarly({ line, problem: { status, code, title, detail } }: LastLine): HeraldApiError {
+  return new HeraldApiError({
+    status,
+    code,
+    title,
+    detail: `the batch ended before line ${line} was answered: ${detail}`,
+  });
 }

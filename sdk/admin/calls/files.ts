@@ -1,6 +1,6 @@
 import type { FileDescription } from "../../types.ts";
-import type { CallOptions, Exchange, Request } from "../exchange.ts";
-import { type Fetch, type FileBody, openBytes } from "../http.ts";
+import { type CallOptions, type Exchange, type Request, retry, type Settings } from "../exchange.ts";
+import { type FileBody, openBytes } from "../http.ts";
 import { path, query } from "./paths.ts";
 
 /** The options of an upload. */
@@ -15,12 +15,12 @@ export type DownloadOptions = CallOptions & {
   organization?: string | undefined;
 };
 
-type Dependencies = { root: string; key: string; fetch: Fetch; timeoutMs: number };
-
 const uploadMayTakeMs = 3_600_000;
 
-/** Creates the calls about the files of messages. `root` is the server address. */
-export function createFileCalls(exchange: Exchange, request: Request, { root, key, fetch, timeoutMs }: Dependencies) {
+/** Creates the calls about the files of messages. */
+export function createFileCalls(exchange: Exchange, request: Request, settings: Settings) {
+  const { root, key, fetch } = settings;
+
   async function upload(method: string, target: string, bytes: FileBody, { contentType, signal }: UploadOptions) {
     const type = contentType ?? ((bytes instanceof Blob && bytes.type) || "application/octet-stream");
     const isSafe = !(bytes instanceof ReadableStream); // twice is one file too many, which nobody names and which is removed
@@ -59,9 +59,8 @@ export function createFileCalls(exchange: Exchange, request: Request, { root, ke
      */
     async download(fileId: string, { signal, organization }: DownloadOptions = {}): Promise<Response> {
       const url = root + path`/files/${fileId}` + query({ organization });
-      const opened = await openBytes({ url, key, timeoutMs, fetch, signal });
-      if ("error" in opened) throw opened.error;
-      return opened.response;
+      const open = (timeoutMs: number) => openBytes({ url, key, timeoutMs, fetch, signal });
+      return (await retry(open, settings, { signal })).response;
     },
   };
 }

@@ -1,3 +1,4 @@
+import { readSecret } from "../../secrets.ts";
 import type { Json, Node, OnlineCount, OnlineUser, Page, PageOptions } from "../../types.ts";
 import type { CallOptions, Exchange, Request } from "../exchange.ts";
 import { path, query } from "./paths.ts";
@@ -44,7 +45,8 @@ export function createServerCalls(exchange: Exchange, request: Request) {
     },
     /** The metrics of the node, in the text format of Prometheus. `token` is its `HERALD_METRICS_TOKEN`, if it has one. */
     async getMetrics({ token }: { token?: string } = {}, { signal }: CallOptions = {}): Promise<string> {
-      const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+      const headers: Record<string, string> =
+        token === undefined ? {} : { Authorization: `Bearer ${readSecret(token, "token")}` };
       const answer = await exchange("GET", "/metrics", undefined, { signal, as: "text", headers });
       return String(answer.body);
     },

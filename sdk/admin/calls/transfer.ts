@@ -1,5 +1,5 @@
 import type { CallOptions } from "../exchange.ts";
-import type { Fetch } from "../http.ts";
+import type { Fetch } from "../fetch.ts";
 import {
   callForLines,
   type ImportOptions,

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { readSecret } from "../../../sdk/secrets.ts";
 import { type Config, internalAddressOf, loadConfig, publicAddressOf } from "../../config.ts";
 import { localUrlOf } from "../../server/local-url.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
@@ -107,11 +108,21 @@ function targetOfUrl(given: string, urlFrom: string, sources: Sources): FoundTar
 }
 
 function optionKey({ key }: TargetOptions): FoundKey | undefined {
-  return key === undefined ? undefined : { key, keyFrom: "--key" };
+  return key === undefined ? undefined : { key: checkSecret(key, "the key from --key"), keyFrom: "--key" };
+}
+
+/** A key or a token as it is sent. Throws a `CliError` that does not repeat it, and says where it comes from. */
+export function checkSecret(value: string, what: string): string {
+  try {
+    return readSecret(value, what);
+  } catch (error) {
+    throw new CliError(exitCodes.usage, error instanceof Error ? error.message : String(error));
+  }
 }
 
 function keyOf(name: string, { key }: Profile): FoundKey {
-  return { key, keyFrom: `profile ${name}`, keyProfile: name };
+  const keyFrom = `profile ${name}`;
+  return { key: checkSecret(key, `the key from ${keyFrom}`), keyFrom, keyProfile: name };
 }
 
 /** The key of a profile with this address, preferably the current one. */
@@ -151,10 +162,10 @@ function checkUrl(url: string, from: string): string {
   ) {
     return url;
   }
-  throw new CliError(
-    exitCodes.usage,
-    `${from} ${url} is not a server address. Give one such as http://127.0.0.1:7070.`,
-  );
+  const example = /^[\w.-]+(:\d+)?$/.test(url) ? `http://${url}` : "http://127.0.0.1:7070";
+  // It may have a password.
+  const shown = /[@?#]/.test(url) ? "" : ` ${url}`;
+  throw new CliError(exitCodes.usage, `${from}${shown} is not a server address. Give one such as ${example}.`);
 }
 
 /** The key of the server on this machine, from the settings or from the file that its first start wrote. */
@@ -176,5 +187,5 @@ function findLocalKey({ options, config }: Sources): FoundKey {
   }
   if (key === "")
     throw new CliError(exitCodes.usage, `${file} is empty. Give the key with --key or HERALD_ADMIN_API_KEY.`);
-  return { key, keyFrom: file };
+  return { key: checkSecret(key, `the key in ${file}`), keyFrom: file };
 }

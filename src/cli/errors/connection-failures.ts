@@ -1,27 +1,9 @@
+import { type EnvironmentProxy, environmentProxyFor } from "../../../sdk/admin/environment.ts";
+import { networkMeanings } from "../../../sdk/admin/network-failures.ts";
 import { networkCode } from "../../../sdk/network-code.ts";
 import { isOnThisMachine, type Target } from "../access/target.ts";
 import { printableLine } from "../output/printable.ts";
 import { speaksHttp, speaksTls } from "./probes.ts";
-
-/** What a network error means, by the system's code. */
-const meanings: Record<string, string> = {
-  ECONNREFUSED: "connection refused",
-  ENOTFOUND: "unknown host name",
-  EAI_AGAIN: "the host name cannot be looked up now",
-  EHOSTUNREACH: "no route to the host",
-  ENETUNREACH: "no route to the host",
-  ETIMEDOUT: "timed out",
-  EPROTO: "the TLS handshake failed",
-  ECONNRESET: "the connection was closed before the response was complete",
-  Malformed_HTTP_Response: "what answers there does not speak HTTP",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed",
-  SELF_SIGNED_CERT_IN_CHAIN: "its certificate is self-signed",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate is not signed by a known authority",
-  UNABLE_TO_GET_ISSUER_CERT: "its certificate is not signed by a known authority",
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its certificate is not signed by a known authority",
-  CERT_HAS_EXPIRED: "its certificate has expired",
-  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host name",
-};
 
 const checkNetwork = "Check this machine's network, and any firewall or VPN in between.";
 const trustCertificate =
@@ -48,6 +30,9 @@ const nextSteps: Record<string, (target: Target) => string> = {
 
 /** Explains a call that got no response: the cause, then what to do. `cause` is the error of the network. */
 export async function explainNoResponse(cause: unknown, fallback: string, target: Target): Promise<string> {
+  const proxy = environmentProxyFor(target.url);
+  if (proxy !== undefined)
+    return `no response from ${target.url} through ${nameProxy(proxy)}: ${nameCause(cause, fallback)}\n${adviseOnProxy(target)}`;
   const { why, next } = (await readScheme(cause, target)) ?? {
     why: nameCause(cause, fallback),
     next: nextStep(cause, target),
@@ -55,11 +40,20 @@ export async function explainNoResponse(cause: unknown, fallback: string, target
   return `no response from ${target.url}: ${why}\n${next}`;
 }
 
+/** The proxy that a call takes, and where its address comes from. */
+export const nameProxy = ({ host, variable }: EnvironmentProxy): string =>
+  printableLine(`the proxy ${host} (from ${variable})`);
+
+/** What to do about a proxy that does not lead to the server. */
+export const adviseOnProxy = ({ url }: Target): string =>
+  `Check the proxy, or name ${new URL(url).host} in NO_PROXY to do without it.`;
+
 /** The cause of a missing response in a few words, such as `connection refused (ECONNREFUSED)`. `fallback` is for errors without a code. */
 export function nameCause(cause: unknown, fallback: string): string {
   const code = networkCode(cause);
-  if (code === undefined) return printableLine(fallback.replace(/^No response from \S+: /, ""));
-  const meaning = meanings[code];
+  if (code === undefined)
+    return printableLine(fallback.replace(/^No response from \S+(?: through the proxy \S+ \(from \w+\))?: /, ""));
+  const meaning = networkMeanings[code];
   return meaning === undefined ? printableLine(code) : `${meaning} (${code})`;
 }
 

@@ -1,9 +1,11 @@
+import { environmentProxyFor } from "../../../sdk/admin/environment.ts";
 import type { HeraldApiError } from "../../../sdk/admin.ts";
 import { errorCatalogue } from "../../contract/errors/errors.ts";
 import { findingIn } from "../../contract/errors/naming.ts";
 import { enteredKey, type Target } from "../access/target.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { printableLine } from "../output/printable.ts";
+import { adviseOnProxy, nameProxy } from "./connection-failures.ts";
 
 /** What to do on the command line about a refusal, by its code. It replaces the server's advice, which is for callers of the API. */
 const nextSteps: Record<string, (target: Target, error: HeraldApiError) => string> = {
@@ -62,7 +64,14 @@ function entryOf(code: string): { title: string; advice: string } | undefined {
 }
 
 /** Explains an answer that is not Herald's, such as a web page or a proxy's error. */
-function explainForeignAnswer(status: number, { url, urlFrom }: Target): { exitCode: ExitCode; message: string } {
+function explainForeignAnswer(status: number, target: Target): { exitCode: ExitCode; message: string } {
+  const { url, urlFrom } = target;
+  const proxy = environmentProxyFor(url);
+  if (proxy !== undefined && [407, ...gatewayStatuses].includes(status))
+    return {
+      exitCode: exitCodes.unreachable,
+      message: `${nameProxy(proxy)} answered ${status} for ${url}, so the server was not asked.\n${adviseOnProxy(target)}`,
+    };
   if (gatewayStatuses.includes(status))
     return {
       exitCode: exitCodes.unreachable,

@@ -7,6 +7,7 @@ import {
   type StateDetail,
 } from "../../../../sdk/index.ts";
 import { badToken, tooMany } from "../../../../sdk/waiting/return-wait.ts";
+import { checkSecret } from "../../access/target.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { nameCause } from "../../errors/connection-failures.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
@@ -44,10 +45,11 @@ export function addListenCommand(program: Command, output: Output): void {
 
 /** Shows events until it is interrupted or has shown `count`. Rejects if the server refuses, or cannot be reached at first. */
 async function listen(
-  { org, user, token, since, count, json, ...access }: ListenOptions,
+  { org, user, token: given, since, count, json, ...access }: ListenOptions,
   output: Output,
 ): Promise<void> {
   const server = accessServer(access);
+  const token = given === undefined ? undefined : checkSecret(given, "the token from --token");
   const done = Promise.withResolvers<void>();
   const dim = (text: string) => output.note(output.noteStyle.dim(printableLine(text)));
   const print = createEventPrinter({ count, json }, output);

@@ -1,0 +1,2 @@
+/** The part of `fetch` that the admin client uses. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
