@@ -44,6 +44,7 @@ import { addWebhookCommands } from "./commands/webhooks/webhooks.ts";
 import { explain } from "./errors/explain.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { createOutput, type Output } from "./output/output.ts";
+import { withKnownWords } from "./synonyms.ts";
 import { addVersionCommand, heraldVersion } from "./version.ts";
 import { addWorkerCommand } from "./workers/worker.ts";
 
@@ -64,6 +65,7 @@ Examples:
 Exit codes:
 ${exitCodesHelp.map(([code, meaning]) => `  ${code}  ${meaning}`).join("\n")}
 
+Other words work, too: create, add, set and update for put, show for get, rm for delete, ls for list, org for orgs.
 Run \`herald <command> --help\` for details, and \`herald serve --help\` for the settings.`;
 
 /** Creates the command line: `herald` with all its commands. */
@@ -144,7 +146,8 @@ async function run(argv: string[], output: Output): Promise<number> {
   });
   try {
     // `herald help users` is another way to write `herald users --help`.
-    const words = argv[0] === "help" ? [...argv.slice(1), "--help"] : argv;
+    const given = argv[0] === "help" ? [...argv.slice(1), "--help"] : argv;
+    const words = withKnownWords(program, given);
     await program.parseAsync(upToUnknownCommand(program, words), { from: "user" });
     return exitCodes.ok;
   } catch (error) {
