@@ -23,6 +23,9 @@ test("addresses that are asked for in one go share a request, and are absolute; 
   const again = app.client.fileUrl("a");
   socket.answer(await socket.requests.next(), { file_urls: { a: "/files/a?signature=t" } });
   expect(await again).toEndWith("signature=t"); // as addresses expire
+  const below = app.client.fileUrl("a");
+  socket.answer(await socket.requests.next(), { file_urls: { a: "/chat/files/a?signature=s" } });
+  expect(await below).toBe(address); // of a server that knows its path
 });
 
 test("more addresses than a request may ask for are asked for in several", async () => {

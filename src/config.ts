@@ -3,6 +3,7 @@ import { z } from "zod";
 import { isIdentifier } from "./contract/identifiers.ts";
 import { isAddressRange, isSameAddress, type ListenAddress, namesPrivateHost } from "./lib/network/addresses.ts";
 import {
+  basePath,
   flag,
   isOrigin,
   limit,
@@ -22,6 +23,12 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
+/** The first segments of the paths that Herald serves. */
+const ownSegments = [
+  ...["admin", "asyncapi.json", "console", "docs", "files", "healthz", "mcp", "metrics", "openapi.json", "readyz"],
+  ...["sse", "ws"],
+];
+
 /** Every setting, in the order of `herald serve --help`. */
 const settings = {
   HERALD_HOST: text("127.0.0.1").describe("address to listen on"),
@@ -33,6 +40,9 @@ const settings = {
     .describe(
       "port of an internal address; if set, only that one serves the admin API, the console, the documentation, the metrics and /readyz, and HERALD_PORT only /ws, /sse, GET /files/… and /healthz",
     ),
+  HERALD_BASE_PATH: basePath(ownSegments).describe(
+    "path below which a proxy serves Herald, such as /herald, whether or not the proxy removes it; if not set, Herald has a host of its own",
+  ),
   HERALD_DATA_DIR: text("./data").describe(
     "folder for the embedded database, the files of messages, and the secrets generated at the first start",
   ),

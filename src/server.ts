@@ -4,7 +4,7 @@ import type { MetricFamily } from "./contract/metrics.ts";
 import { createGateway } from "./gateway/gateway.ts";
 import { createHeldAnswers } from "./http/answers/held-answers.ts";
 import { createApp } from "./http/app.ts";
-import { type Call, callOf, followCalls, realTimeRoutes } from "./http/calls.ts";
+import { type Call, followCalls, realTimeRoutes } from "./http/calls.ts";
 import type { HttpServer } from "./lib/network/http-server.ts";
 import { createGuard } from "./lib/observing/guard.ts";
 import { tellOutages } from "./lib/observing/outages.ts";
@@ -13,6 +13,7 @@ import { createId } from "./lib/text/ids.ts";
 import { steadyClock, systemClock } from "./lib/time/clock.ts";
 import { inTime } from "./lib/time/in-time.ts";
 import { followTls } from "./lib/tls/follow-tls.ts";
+import { foreignKeysAdvice, logBreakAdvice } from "./server/advice.ts";
 import { openBootstrap } from "./server/bootstrap-file.ts";
 import { openBus } from "./server/bus.ts";
 import { createConsolePages } from "./server/console/pages.ts";
@@ -22,7 +23,6 @@ import { startDeliveryLedger } from "./server/delivery.ts";
 import { createNodeFiles } from "./server/files.ts";
 import { startLastSeen } from "./server/last-seen.ts";
 import { createAddressReader, startLimits } from "./server/limits.ts";
-import { listen } from "./server/listen.ts";
 import { createClockWatch } from "./server/observing/clock-watch.ts";
 import { createErrors } from "./server/observing/errors.ts";
 import { createCounting, createNodeFigures } from "./server/observing/figures.ts";
@@ -38,7 +38,7 @@ import { startRetention } from "./server/retention.ts";
 import { openLog, secretsOf } from "./server/secrets.ts";
 import { createSends } from "./server/sends.ts";
 import { createServices } from "./server/services.ts";
-import { shareFiles } from "./server/shared-files.ts";
+import { openServer } from "./server/serving.ts";
 import { openTls, tlsFilesOf } from "./server/tls.ts";
 import { createAudit } from "./services/audit.ts";
 import { createWaits } from "./services/delivery/waits.ts";
@@ -51,10 +51,9 @@ import { createNodes, type Nodes } from "./services/nodes/nodes.ts";
 import { createPresence } from "./services/presence.ts";
 import { createStore } from "./store/store.ts";
 
-const requestsMayTakeMs = 5_000;
+const requestsMayTakeMs = 5_000; // of the outbox, webhooks and scheduled sends
 const stopMayTakeMs = 12_000; // more than requests, plays and closes take, and less than the store allows a database that hangs
 const stopExplanation = `did not finish all work within ${stopMayTakeMs / 1000} s; everything that was acknowledged is stored`;
-const lookAgainMs = 10;
 const nodeBeatMs = 2_000;
 const leaveMayTakeMs = 1_000;
 const keyringMayTakeMs = 2_000;
@@ -63,11 +62,6 @@ const auditMayTakeMs = 2_000;
 const deliveriesMayTakeMs = 1_000;
 const tracesMayTakeMs = 2_000;
 const clock = systemClock;
-const foreignKeysAdvice =
-  "some API keys were created with another server secret and are refused (see docs/how-to/api-keys.md)";
-
-const logBreakAdvice =
-  "the database lost events that were already delivered, because a lagging standby took over or a backup was restored; closing the organization's connections, so that its clients reconnect (see docs/how-to/run-a-cluster.md)";
 
 /** A running node. */
 export type Herald = {
@@ -104,6 +98,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   process.on("unhandledRejection", onError);
   starting.defer(() => void process.off("unhandledRejection", onError));
 
+  const { HERALD_BASE_PATH: basePath } = config;
   const tlsFiles = tlsFilesOf(config);
   const tls = tlsFiles && openTls(tlsFiles);
   const nodeId = createId();
@@ -296,45 +291,26 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
       print: createScrape(async () => (await gatherMetrics?.()) ?? [metrics()], steadyClock),
     },
     backlog: connections.backlog,
-    pages: createConsolePages({ hasDemo: config.HERALD_DEMO }),
+    pages: createConsolePages({ hasDemo: config.HERALD_DEMO, basePath }),
+    basePath,
     limits: { ...httpLimitsOf(config), idleSeconds: config.HERALD_LIMIT_IDLE_SECONDS / 1000 },
     follow,
     redact,
     onError,
   });
 
-  const { server: listening, adminUrl } = listen(
-    { config, tls, isShared: worker !== undefined },
-    {
-      upgrade(request, running) {
-        const requestId = createId();
-        return follow(request, callOf(realTimeRoutes.webSocket, running, { requestId }), () =>
-          connections.webSockets.upgrade(request, running, requestId),
-        );
-      },
-      stream: (request, running) =>
-        follow(request, callOf(realTimeRoutes.stream, running), () => connections.streams.handle(request, running)),
-      handle: shareFiles(app.handle, connections.origins),
-      websocket: connections.webSockets.handlers,
-      onError,
-    },
-  );
+  const { batches } = sends;
+  const { imports, exports } = services;
+  const handling = { config, tls, worker, follow, connections, handle: app.handle, onError };
+  const { listening, adminUrl, endRequests } = openServer({
+    ...handling,
+    stopped: [batches, imports, exports, waits],
+    held,
+    log,
+  });
   server = listening;
   if (adminUrl !== listening.url) internalUrl = adminUrl;
-  starting.defer(async () => {
-    // Closes idle connections, too. Not awaited, as the result would wait for open connections and incomplete requests.
-    void listening.stop();
-    connections.hurry();
-    held.end();
-    sends.batches.stop();
-    services.imports.stop();
-    services.exports.stop();
-    waits.stop();
-    const end = performance.now() + requestsMayTakeMs;
-    const unanswered = () => listening.pendingRequests - connections.count("sse") - connections.count("feed");
-    while (unanswered() > 0 && performance.now() < end) await Bun.sleep(lookAgainMs);
-    if (unanswered() > 0) log.warn({ requests: unanswered() }, "aborting requests that took too long");
-  });
+  starting.defer(endRequests);
   await nodes.beat();
   const sayAlive = nodes.beat;
   const beat = tellOutages(async () => {
@@ -372,7 +348,10 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   if (worker === undefined) warnOfPlainHttp(config, log);
   if (!state.hasBus)
     log.warn("not connected to the bus yet; until then, messages from other nodes arrive with a delay");
-  log.info({ url, admin_url: internalUrl, node: nodeId }, worker === undefined ? "listening" : "worker listening");
+  log.info(
+    { url, admin_url: internalUrl, base_path: basePath || undefined, node: nodeId },
+    worker === undefined ? "listening" : "worker listening",
+  );
   log.flush(); // the caller may have something to print after it
 
   const engines = starting.move();

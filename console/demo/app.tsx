@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { keyStore } from "../state/key-store.ts";
+import { basePath } from "../state/server.ts";
 import { type Demo, openDemo } from "./demo.ts";
 import { explain } from "./explain.ts";
 import { PersonWindow } from "./person-window.tsx";
@@ -40,8 +41,8 @@ export function App() {
       <header class="top">
         <p class="brand">Herald</p>
         <nav aria-label="Herald">
-          <a href="/console">Console</a>
-          <a href="/docs">Reference</a>
+          <a href={`${basePath}/console`}>Console</a>
+          <a href={`${basePath}/docs`}>Reference</a>
         </nav>
         {demo !== undefined && (
           <button type="button" class="small" onClick={signOut}>

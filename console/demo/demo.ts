@@ -1,5 +1,6 @@
 import type { AdminClient } from "../../sdk/admin/admin.ts";
 import { createAdmin } from "../../sdk/admin/admin.ts";
+import { serverUrl } from "../state/server.ts";
 
 /** The organization and the conversation that `HERALD_DEMO=1` creates. */
 const organization = "demo";
@@ -23,7 +24,7 @@ export const demoConversation = conversation;
 
 /** Opens the demo. Rejects with `HeraldApiError` if the key does not allow it, or if there is no demo. */
 export async function openDemo(key: string): Promise<Demo> {
-  const admin = createAdmin({ url: location.origin, key, retries: 2, timeoutMs: 15_000 });
+  const admin = createAdmin({ url: serverUrl, key, retries: 2, timeoutMs: 15_000 });
   const { items } = await admin.listParticipants(organization, conversation, { limit: shownPeople });
   return demoOf(
     admin,

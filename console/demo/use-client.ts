@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { createClient } from "../../sdk/client.ts";
 import type { Client, ClientState } from "../../sdk/client-options.ts";
+import { serverUrl } from "../state/server.ts";
 import { type Demo, demoConversation } from "./demo.ts";
 import { type Entry, withEdit, withMessage, withRecall, withSystemMessage } from "./entries.ts";
 import { explain, isAbsence } from "./explain.ts";
@@ -46,7 +47,7 @@ export function useClient(demo: Demo, uid: string): Person {
     }
 
     const made = createClient({
-      url: location.origin,
+      url: serverUrl,
       token: () => demo.token(uid),
       deviceId: "demo page",
       onMessage: (message) => {

@@ -8,6 +8,7 @@ import { Time } from "../parts/time.tsx";
 import { useConsole } from "../state/context.ts";
 import { usePages } from "../state/loading.ts";
 import { routeTo } from "../state/route.ts";
+import { basePath } from "../state/server.ts";
 
 const results = [
   ["", "Any"],
@@ -124,7 +125,7 @@ function Entry({ entry }: { entry: AuditEntry }) {
         <Badge tone={tones[result]}>
           {result} {status}
         </Badge>
-        {code !== null && <a href={`/docs/errors#${code}`}>{code}</a>}
+        {code !== null && <a href={`${basePath}/docs/errors#${code}`}>{code}</a>}
         <span class="spacer" />
         <span class="fine">
           <Time at={created_at} />

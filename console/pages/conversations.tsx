@@ -4,6 +4,7 @@ import { Empty, Loaded, More } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { useConsole, useOrganization } from "../state/context.ts";
 import { usePages } from "../state/loading.ts";
+import { basePath } from "../state/server.ts";
 
 /** The conversations of the organization, by id. */
 export function Conversations() {
@@ -21,7 +22,7 @@ export function Conversations() {
           items.length === 0 ? (
             <Empty title="No conversations yet">
               Create a conversation with <code>PUT /admin/organizations/{org}/conversations/…</code>, see the{" "}
-              <a href="/docs">reference</a>.
+              <a href={`${basePath}/docs`}>reference</a>.
             </Empty>
           ) : (
             <>

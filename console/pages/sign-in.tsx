@@ -4,13 +4,14 @@ import type { OwnApiKey } from "../../sdk/types.ts";
 import { Field } from "../parts/forms/field.tsx";
 import { explain, Problem } from "../parts/problem.tsx";
 import { keyStore } from "../state/key-store.ts";
+import { basePath, serverUrl } from "../state/server.ts";
 
 /** An accepted key and what it may do. */
 export type Session = { apiKey: string; client: AdminClient; me: OwnApiKey };
 
 /** A client that gives up soon, because a person is waiting and can press a button to try again. */
 function createConsoleClient(apiKey: string): AdminClient {
-  return createAdmin({ url: location.origin, key: apiKey, retries: 1, timeoutMs: 15_000 });
+  return createAdmin({ url: serverUrl, key: apiKey, retries: 1, timeoutMs: 15_000 });
 }
 
 /** Asks the server what the key may do. Rejects if the server refuses it. */
@@ -94,7 +95,7 @@ export function SignIn({ onSignIn, reason }: Props) {
           {keyStore.isKept()
             ? "The key stays in this tab until you sign out or close it."
             : "This browser stores nothing for this page, so the key is asked for again when the page is loaded again."}{" "}
-          <a href="/docs">Reference</a>
+          <a href={`${basePath}/docs`}>Reference</a>
         </p>
       </div>
     </main>

@@ -1,6 +1,7 @@
 import { HeraldApiError, HeraldArgumentError } from "../../sdk/errors.ts";
 import { type ErrorCode, errorCatalogue } from "../../src/contract/errors/errors.ts";
 import { findingIn } from "../../src/contract/errors/naming.ts";
+import { basePath } from "../state/server.ts";
 
 /** An explanation of a failure: what happened, what to do, and how to find it in the server's log. */
 export type Explanation = {
@@ -49,7 +50,7 @@ export function Problem({ error, retry }: Props) {
         <p class="fine">
           {code !== undefined && (
             <>
-              Code <a href={`/docs/errors#${code}`}>{code}</a>
+              Code <a href={`${basePath}/docs/errors#${code}`}>{code}</a>
             </>
           )}
           {code !== undefined && requestId !== undefined && " · "}

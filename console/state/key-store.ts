@@ -1,4 +1,6 @@
-const name = "herald-console-key";
+import { basePath } from "./server.ts";
+
+const name = `herald-console-key${basePath}`; // other servers may be below other paths of this host
 
 /**
  * Keeps the key of this tab. `sessionStorage` ends with the tab and is never sent automatically. The key is never part of an address,

@@ -27,7 +27,7 @@ export function createFiles({ request, isStream, root, token }: Dependencies) {
       const urls = new Map<string, unknown>(Object.entries(file_urls ?? {}));
       for (const { fileId, resolve } of some) {
         const url = urls.get(fileId);
-        resolve(typeof url === "string" ? from + url : undefined);
+        resolve(typeof url === "string" ? addressBelow(from, url) : undefined);
       }
     } catch (error) {
       for (const { reject } of some) reject(error);
@@ -71,3 +71,9 @@ const notFound = {
   code: "file_not_found",
   message: "No message of the user's conversations names this file (any more).",
 };
+
+/** A server that knows the path below which it is reached names it in its paths, too. */
+function addressBelow(root: string, path: string): string {
+  const base = new URL(root).pathname.replace(/\/$/, "");
+  return (path.startsWith(`${base}/`) ? root.slice(0, root.length - base.length) : root) + path;
+}

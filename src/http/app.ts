@@ -1,8 +1,10 @@
 import { Hono, type HonoRequest } from "hono";
+import { getPath } from "hono/utils/url";
 import { HeraldError, toHeraldError } from "../contract/errors/errors.ts";
 import { problemResponse } from "../contract/errors/problem.ts";
 import type { PayloadLimits } from "../contract/limits.ts";
 import { createOperations } from "../contract/operations/all.ts";
+import { pathBelow } from "../lib/network/base-path.ts";
 import type { ClientAddress } from "../lib/network/client-address.ts";
 import type { Audit } from "../services/audit.ts";
 import type { DeliveryReports } from "../services/delivery/delivery-reports.ts";
@@ -88,6 +90,8 @@ type Dependencies = {
   pages: Pages;
   backlog: AnswerBacklog;
   limits: PayloadLimits & { requestBytes: number; idleSeconds: number };
+  /** The path below which the server is reached; empty if it has a host of its own. */
+  basePath: string;
   follow: FollowCall;
   redact(text: string): string;
   onError(error: unknown, requestId: string): void;
@@ -107,8 +111,9 @@ const badPath = "the path is not valid percent-encoded UTF-8 (RFC 3986, section 
 
 /** Binds every operation of the contract, and the open pages. */
 export function createApp(dependencies: Dependencies): App {
-  const { authentication, rateLimit, use, clientAddress, audit, limits, follow, redact, onError } = dependencies;
-  const app: Router = new Hono();
+  const { authentication, rateLimit, use, clientAddress, audit, limits, basePath, follow, redact, onError } =
+    dependencies;
+  const app: Router = new Hono(basePath === "" ? {} : { getPath: (request) => pathBelow(basePath, getPath(request)) });
   const operations = createOperations(limits);
   const longAnswers = createLongAnswers({ backlog: dependencies.backlog, onError: (error) => onError(error, "") });
   const bind = createBind({
@@ -139,7 +144,7 @@ export function createApp(dependencies: Dependencies): App {
   bindKeys(bind, operations, dependencies.keys);
   bind(operations.listAudit, async ({ caller, query }) => ({ status: 200, body: await audit.list(caller, query) }));
   bindMetrics(bind, operations, dependencies.metrics);
-  bindOpen(app, bind, operations, limits, dependencies.health);
+  bindOpen(app, bind, operations, { limits, basePath, ...dependencies.health });
   bindConsole(app, dependencies.pages);
   app.notFound(({ req }) => answerUnmatched(app, req));
   app.onError((thrown, { req }) => {
@@ -154,7 +159,7 @@ export function createApp(dependencies: Dependencies): App {
       return follow(request, call, () => {
         if (!isDecodable(request.url))
           return problemResponse(new HeraldError("bad_request", badPath), requestIdOf(request));
-        if (door === "public" && !publicPaths.test(new URL(request.url).pathname))
+        if (door === "public" && !publicPaths.test(pathBelow(basePath, new URL(request.url).pathname)))
           return problemResponse(new HeraldError("not_found"), requestIdOf(request));
         return app.fetch(request, { runtime, call });
       });

@@ -50,13 +50,13 @@ export function createNodeFiles(dependencies: Dependencies) {
   const { config, tokenSecret, store, use, sessions, clock, steadyClock, outages } = dependencies;
   const figures = createFileFigures();
   const bytes = watchBytes(openBytes(config), { figures, outages });
-  const { HERALD_TOKEN_SECRET_PREVIOUS: previousSecret } = config;
+  const { HERALD_TOKEN_SECRET_PREVIOUS: previousSecret, HERALD_BASE_PATH: basePath } = config;
   const secrets = [tokenSecret, ...(previousSecret === undefined ? [] : [previousSecret])];
   const upkeep = createFileUpkeep({ upkeep: store.files, bytes, clock });
   const maxBytes = config.HERALD_LIMIT_FILE_BYTES;
   return {
     files: createFiles({ ...store, bytes, use, maxBytes, figures, clock, elapsed: steadyClock }),
-    fileAddresses: createFileAddresses({ sessions, files: store.files, secrets, clock }),
+    fileAddresses: createFileAddresses({ sessions, files: store.files, secrets, basePath, clock }),
     fileFigures: figures,
     start(ofUpkeep: OutageEvents): () => Promise<void> {
       const run = tellOutages(upkeep.run, ofUpkeep);

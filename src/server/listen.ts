@@ -36,6 +36,7 @@ export type Listening = { server: HttpServer; adminUrl: string };
  * Listens on the configured address, or with `HERALD_ADMIN_PORT` on two. Throws `ListenError`; then nothing listens.
  */
 export function listen({ config, tls, isShared }: Options, handlers: Handlers): Listening {
+  const paths = [...new Set(["", config.HERALD_BASE_PATH])];
   const open = (door: Door, address: ListenAddress) => {
     const handle: Handle = (request, running) => handlers.handle(request, running, door);
     const serve = (current: Tls | undefined, taken: number | undefined) =>
@@ -52,7 +53,12 @@ export function listen({ config, tls, isShared }: Options, handlers: Handlers): 
         ...(current !== undefined && {
           tls: { cert: current.cert, key: current.key, ciphers: config.HERALD_TLS_CIPHERS },
         }),
-        routes: { "/ws": overTlsOnly(handlers.upgrade, current), "/sse": overTlsOnly(handlers.stream, current) },
+        routes: Object.fromEntries(
+          paths.flatMap((path) => [
+            [`${path}/ws`, overTlsOnly(handlers.upgrade, current)],
+            [`${path}/sse`, overTlsOnly(handlers.stream, current)],
+          ]),
+        ),
         fetch: overTlsOnly(handle, current),
         websocket: handlers.websocket,
         error(error) {

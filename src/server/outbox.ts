@@ -51,6 +51,7 @@ export function createNodeOutbox(dependencies: Dependencies): NodeOutbox | undef
     clock,
     elapsed: steadyClock,
     onError,
+    basePath: config.HERALD_BASE_PATH,
   });
   let neededFrom = 0;
   const outbox = createOutbox({ table, sendRows, elapsed: steadyClock });

@@ -30,6 +30,7 @@ export function createSends({ config, store, use, presence, clock, steadyClock, 
     clock,
     elapsed: steadyClock,
     onError,
+    basePath: config.HERALD_BASE_PATH,
   });
   return { dryRuns, batches };
 }

@@ -90,6 +90,7 @@ export function createServices(dependencies: Dependencies) {
     maxMessages: config.HERALD_LIMIT_RECOVERY_MESSAGES,
     maxDays: config.HERALD_LIMIT_RECOVERY_DAYS,
   };
+  const { HERALD_BASE_PATH: basePath } = config;
   const told = createSeen(mostUnreadableTold);
   const deliveryReports = createDeliveryReports(store);
   const awaited = createAwaitedSends({
@@ -109,7 +110,7 @@ export function createServices(dependencies: Dependencies) {
     systemMessages: createSystemMessages({ ...store, use, clock, awaited }),
     changes: createChanges({ ...store, use, clock }),
     reads: createReads({ ...store, use, looks: paceWhile(use.isShared, paced(marking)), clock }),
-    ...createScheduling({ ...store, use, limits: httpLimitsOf(config), clock, elapsed: steadyClock }),
+    ...createScheduling({ ...store, use, limits: httpLimitsOf(config), clock, elapsed: steadyClock, basePath }),
     ...createWebhookService({
       ...store,
       allowsPrivate: config.HERALD_WEBHOOK_ALLOW_PRIVATE,
@@ -160,6 +161,7 @@ export function createServices(dependencies: Dependencies) {
       limits: httpLimitsOf(config),
       clock,
       elapsed: steadyClock,
+      basePath,
     }),
   };
 }

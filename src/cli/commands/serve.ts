@@ -40,8 +40,8 @@ async function serve({ config: configFile, workers }: Options, output: Output): 
     await setImmediate(); // the log writes at the end of a turn, and "listening" should come first
     const { value, file } = adminKey;
     const started = {
-      url: reachableUrl(url),
-      adminUrl: reachableUrl(adminUrl),
+      url: reachableUrl(url) + config.HERALD_BASE_PATH,
+      adminUrl: reachableUrl(adminUrl) + config.HERALD_BASE_PATH,
       // Output that does not go to a terminal is kept: in the system log, in a file, at the end of a pipe.
       adminKey: { value, file, isShown: adminKey.isNew && output.isTerminal },
       demo,

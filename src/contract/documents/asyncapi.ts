@@ -20,8 +20,11 @@ const streamedEvents = [
 ] as const;
 const errorName = "ErrorResponse";
 
-/** The AsyncAPI 3.0 document of `/ws` and `/sse`, seen from the server: it *receives* requests and *sends* events. */
-export function asyncApiDocument() {
+/**
+ * The AsyncAPI 3.0 document of `/ws` and `/sse`, seen from the server: it *receives* requests and *sends* events. `basePath` is the
+ * path below which the server is reached.
+ */
+export function asyncApiDocument(basePath = "") {
   const schemas = createSchemaCollector();
   const messages: Record<string, unknown> = {};
   const operations: Record<string, unknown> = {};
@@ -78,6 +81,7 @@ export function asyncApiDocument() {
     servers: {
       websocket: {
         host: "{host}",
+        ...(basePath !== "" && { pathname: basePath }),
         protocol: "ws",
         description: "`wss` behind TLS.",
         security,
@@ -85,6 +89,7 @@ export function asyncApiDocument() {
       },
       http: {
         host: "{host}",
+        ...(basePath !== "" && { pathname: basePath }),
         protocol: "http",
         description: "`https` behind TLS.",
         security,

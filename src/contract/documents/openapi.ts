@@ -37,8 +37,11 @@ const headers: Record<string, { description: string; schema: JsonSchema }> = {
   "RateLimit-Policy": { description: "The exceeded limit.", schema: { type: "string" } },
 };
 
-/** The OpenAPI 3.1 document of the HTTP operations, with the limits that the server checks. */
-export function openApiDocument(limits: PayloadLimits = defaultPayloadLimits) {
+/**
+ * The OpenAPI 3.1 document of the HTTP operations, with the limits that the server checks. `basePath` is the path below which the
+ * server is reached.
+ */
+export function openApiDocument(limits: PayloadLimits = defaultPayloadLimits, basePath = "") {
   const components: Components = { schemas: createSchemaCollector(forGenerators), examples: {} };
   const paths: Record<string, Record<string, unknown>> = {};
   for (const operation of Object.values<Operation>(createOperations(limits))) {
@@ -57,7 +60,7 @@ export function openApiDocument(limits: PayloadLimits = defaultPayloadLimits) {
       ].join("\n\n"),
       license: { name: about.license, identifier: about.license },
     },
-    servers: [{ url: "/", description: "This server." }],
+    servers: [{ url: basePath === "" ? "/" : basePath, description: "This server." }],
     tags: [...Object.entries(operationTags).map(([name, description]) => ({ name, description })), webhookTag],
     externalDocs: { url: "/docs", description: "The human-readable reference." },
     paths,

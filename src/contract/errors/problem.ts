@@ -31,16 +31,20 @@ export const problemSchema = z
 /** The body of an error. */
 export type Problem = z.infer<typeof problemSchema>;
 
-/** Takes credentials out of a text. */
-type Redact = (text: string) => string;
+/** `redact` takes credentials out of a text; `basePath` is the path below which the server is reached. */
+type ProblemOptions = { redact?: ((text: string) => string) | undefined; basePath?: string | undefined };
 
 /** The problem document of an error, in which nothing is left that `redact` takes for a credential. */
-export function problemDocument(error: HeraldError, requestId: string, redact: Redact = withoutCredentials): Problem {
+export function problemDocument(
+  error: HeraldError,
+  requestId: string,
+  { redact = withoutCredentials, basePath = "" }: ProblemOptions = {},
+): Problem {
   const { status, title } = errorCatalogue[error.code];
   const errors = error.fields.map((field) => ({ ...field, pointer: redact(field.pointer) }));
   const fields = status === 422 ? { errors } : {};
   return {
-    type: `/docs/errors#${error.code}`,
+    type: `${basePath}/docs/errors#${error.code}`,
     title,
     status,
     detail: redact(error.message),
@@ -51,8 +55,8 @@ export function problemDocument(error: HeraldError, requestId: string, redact: R
 }
 
 /** The HTTP response for an error, with its headers and `X-Request-Id`. */
-export function problemResponse(error: HeraldError, requestId: string, redact?: Redact): Response {
-  const text = JSON.stringify(problemDocument(error, requestId, redact));
+export function problemResponse(error: HeraldError, requestId: string, redact?: ProblemOptions["redact"]): Response {
+  const text = JSON.stringify(problemDocument(error, requestId, { redact }));
   return new Response(text, {
     status: error.status,
     headers: {

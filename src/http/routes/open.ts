@@ -31,10 +31,9 @@ export function bindOpen(
   app: Router,
   bind: Bind,
   operations: Operations,
-  limits: PayloadLimits,
-  { liveness, readiness }: HealthChecks,
+  { limits, basePath, liveness, readiness }: HealthChecks & { limits: PayloadLimits; basePath: string },
 ): void {
-  const documents = createDocuments(limits);
+  const documents = createDocuments({ limits, basePath });
   const answer = ({ isOk, checks }: Health) => ({
     status: isOk ? 200 : 503,
     body: { status: isOk ? "ok" : "unavailable", checks },
@@ -61,7 +60,7 @@ export function bindOpen(
     ({ req }) =>
       new Response(null, {
         status: 302,
-        headers: { Location: "/docs", "X-Request-Id": requestIdOf(req.raw), ...answerHeaders },
+        headers: { Location: `${basePath}/docs`, "X-Request-Id": requestIdOf(req.raw), ...answerHeaders },
       }),
   );
 }

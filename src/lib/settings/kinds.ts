@@ -50,6 +50,24 @@ export const isOrigin = (item: string) =>
     ? !item.includes("*") && URL.parse(item)?.origin === item
     : /^[a-z][a-z0-9+.-]*:\/\/([a-z0-9.-]+(:\d{1,5})?)?$/.test(item);
 
+/**
+ * A path that the server's own addresses follow, without a `/` at its end; empty for none. `taken` are the first segments of those
+ * addresses: below one of them, it would not be clear which is meant.
+ */
+export const basePath = (taken: readonly string[]) =>
+  z
+    .string()
+    .refine(
+      (value) =>
+        /^(\/[A-Za-z0-9._~-]+)*\/?$/.test(value) &&
+        value
+          .split("/")
+          .every((segment, index) => !/^\.\.?$/.test(segment) && !(index === 1 && taken.includes(segment))),
+      "must be a path such as /herald, of letters, digits, '-', '.', '_' and '~', that does not begin like one of Herald's own, such as /admin",
+    )
+    .default("")
+    .transform((value) => value.replace(/\/$/, ""));
+
 /** A port from 0 to 65535, still as text, so that a default can follow. */
 export const port = z
   .string()

@@ -29,6 +29,8 @@ type Options = {
   sessions: Pick<Sessions, "identify" | "requireUnrevoked" | "open">;
   /** The secret of user tokens, and the one before it. */
   secrets: readonly string[];
+  /** The path below which the server is reached. */
+  basePath: string;
   clock: Clock;
 };
 
@@ -40,7 +42,7 @@ const lifeSeconds = 600;
  * Creates addresses of files. A signature is a JWT for one file, of a type and audience that no connection accepts. It carries the
  * id and time of the token that it was made for, so that what refuses the token refuses it, too.
  */
-export function createFileAddresses({ sessions, files, secrets, clock }: Options): FileAddresses {
+export function createFileAddresses({ sessions, files, secrets, basePath, clock }: Options): FileAddresses {
   const keys = secrets.map(importTokenKey);
 
   async function read(signature: string, fileId: string): Promise<Identity> {
@@ -68,7 +70,7 @@ export function createFileAddresses({ sessions, files, secrets, clock }: Options
       .setSubject(fileId)
       .setExpirationTime(Math.floor(clock.now() / 1000) + lifeSeconds)
       .sign(await key);
-    return `/files/${encodeURIComponent(fileId)}?signature=${signature}`;
+    return `${basePath}/files/${encodeURIComponent(fileId)}?signature=${signature}`;
   }
 
   return {

@@ -23,6 +23,8 @@ export type BatchRun = {
 
 type Dependencies = BatchTarget & {
   onError(error: unknown, requestId: string): void;
+  /** The path below which the server is reached. */
+  basePath?: string;
   reader: BatchLineReader;
   turns: Pick<Turnstile, "pass">;
   wish: BatchWish;
@@ -42,7 +44,7 @@ const mayWaitMs = 10_000; // less than an idle connection may
 
 /** Creates a batch. The lines go to the log one after the other, so the log has them in their order. */
 export function createBatchRun(dependencies: Dependencies): BatchRun {
-  const { elapsed, onError, reader, turns, wish, call, onEnd } = dependencies;
+  const { basePath, elapsed, onError, reader, turns, wish, call, onEnd } = dependencies;
   const { caller, isDryRun, perSecond, blocks } = wish;
   const { requestId } = call;
   const window = createOrderedWindow<Answered>(isDryRun ? dryRunsAtOnce : sendsAtOnce);
@@ -56,7 +58,7 @@ export function createBatchRun(dependencies: Dependencies): BatchRun {
 
   const textOf = (answer: BatchAnswer | object) => `${JSON.stringify(answer)}\n`;
   const lastLine = ({ line, error }: Extract<Answered, { error: HeraldError }>) =>
-    textOf({ done: false, line, problem: problemDocument(error, requestId) });
+    textOf({ done: false, line, problem: problemDocument(error, requestId, { basePath }) });
 
   function known(thrown: unknown): HeraldError {
     const error = toHeraldError(thrown);
@@ -78,7 +80,10 @@ export function createBatchRun(dependencies: Dependencies): BatchRun {
 
   function refuse(line: number, error: HeraldError): Answered {
     counts.failed++;
-    return { line, text: textOf({ line, status: error.status, problem: problemDocument(error, requestId) }) };
+    return {
+      line,
+      text: textOf({ line, status: error.status, problem: problemDocument(error, requestId, { basePath }) }),
+    };
   }
 
   async function answerOf(line: number, outcome: Promise<Sent<object>>): Promise<Answered> {

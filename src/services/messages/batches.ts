@@ -27,6 +27,8 @@ type Dependencies = BatchTarget & {
   places: Places;
   limits: PayloadLimits;
   onError(error: unknown, requestId: string): void;
+  /** The path below which the server is reached. */
+  basePath?: string;
 };
 
 const linesPerTurn = 32; // about a millisecond of the serving thread

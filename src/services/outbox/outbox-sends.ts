@@ -26,6 +26,8 @@ type Dependencies = {
   /** A clock that never goes back. */
   elapsed: Clock;
   onError(error: unknown): void;
+  /** The path below which the server is reached. */
+  basePath?: string;
 };
 
 // As much as a commit takes of one organization, so that the rows after a failed commit wait for those in it.
@@ -45,7 +47,15 @@ type Tried = { row: OutboxRow; error: HeraldError | undefined };
  * Creates the sending of rows. The id of a row is that of its send, so a row that is sent again is a retry. A row at which the
  * server fails for an unforeseen reason is refused in the end, if those behind it can be sent.
  */
-export function createOutboxSends({ sends, use, limits, clock, elapsed, onError }: Dependencies): OutboxSends {
+export function createOutboxSends({
+  sends,
+  use,
+  limits,
+  clock,
+  elapsed,
+  onError,
+  basePath,
+}: Dependencies): OutboxSends {
   const suspects = createSuspects(elapsed);
   const reader = createBatchLineReader({ limits, longLines: createQueue(() => new HeraldError("unavailable")) });
 
@@ -102,7 +112,9 @@ export function createOutboxSends({ sends, use, limits, clock, elapsed, onError 
     const trial = suspects.trialOf(org, first);
     const end = (row: OutboxRow, refusal?: HeraldError) => {
       outcome[refusal === undefined ? "sent" : "refused"]++;
-      outcome.ended.push(refusal === undefined ? { row } : { row, problem: problemDocument(refusal, row.id) });
+      outcome.ended.push(
+        refusal === undefined ? { row } : { row, problem: problemDocument(refusal, row.id, { basePath }) },
+      );
     };
     await use.know(org);
     for (const group of groupsOf(rows, trial)) {

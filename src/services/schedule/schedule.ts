@@ -58,6 +58,8 @@ type Dependencies = {
   clock: Clock;
   /** Called when a send was scheduled, with how long it has to wait. */
   onScheduled(waitMs: number): void;
+  /** The path below which the server is reached. */
+  basePath?: string | undefined;
 };
 
 const dayMs = 24 * 3600 * 1000;
@@ -69,7 +71,7 @@ const pagePlace = z.strictObject({ sendAt: z.number(), id: z.string() });
 
 /** Creates the schedule on the store. The clock of the database decides what is in the past. */
 export function createSchedule(dependencies: Dependencies): Schedule {
-  const { schedule, organizations, checks, use, readRequest, clock, onScheduled } = dependencies;
+  const { schedule, organizations, checks, use, readRequest, clock, onScheduled, basePath } = dependencies;
 
   /** Checks that the caller could send what waits, and so may replace or cancel it. */
   function permitWaiting(caller: Caller, { request }: ScheduledSend): void {
@@ -146,7 +148,7 @@ export function createSchedule(dependencies: Dependencies): Schedule {
       created_at: toIso(createdAt),
       sent_at: state === "sent" && endedAt !== null ? toIso(endedAt) : null,
       server_mid: serverMid,
-      problem: failure === undefined ? null : problemDocument(errorOfFailure(failure), tryId ?? ""),
+      problem: failure === undefined ? null : problemDocument(errorOfFailure(failure), tryId ?? "", { basePath }),
     };
   }
 

@@ -39,6 +39,8 @@ type Dependencies = {
   clock: Clock;
   /** A clock that never goes back. */
   elapsed: Clock;
+  /** The path below which the server is reached. */
+  basePath?: string;
   /** Spreads the looks of nodes: a number from 0 to 1; that of `Math` by default. */
   random?(): number;
 };

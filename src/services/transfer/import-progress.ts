@@ -19,8 +19,8 @@ export type ImportProgress = {
 
 const every = 1_000;
 
-/** Creates the progress of an import. */
-export function createImportProgress(requestId: string): ImportProgress {
+/** Creates the progress of an import. `basePath` is the path below which the server is reached. */
+export function createImportProgress(requestId: string, basePath?: string): ImportProgress {
   let lines = 0;
   let failed = 0;
   let lastFailed = 0;
@@ -48,13 +48,13 @@ export function createImportProgress(requestId: string): ImportProgress {
         advance(line - 1);
         lastFailed = line;
         failed++;
-        tell({ line, problem: problemDocument(error, requestId) });
+        tell({ line, problem: problemDocument(error, requestId, { basePath }) });
       }
       advance(last);
     },
     take,
     end(error) {
-      const problem = error && problemDocument(error, requestId);
+      const problem = error && problemDocument(error, requestId, { basePath });
       tell({ done: error === undefined, lines, failed, ...(problem !== undefined && { problem }) });
       return take();
     },
