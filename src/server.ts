@@ -20,6 +20,7 @@ import { createConsolePages } from "./server/console/pages.ts";
 import { createCrowds } from "./server/crowds.ts";
 import { checkStore, openDatabase } from "./server/database.ts";
 import { startDeliveryLedger } from "./server/delivery.ts";
+import { createDrain } from "./server/drain.ts";
 import { createNodeFiles } from "./server/files.ts";
 import { startLastSeen } from "./server/last-seen.ts";
 import { createAddressReader, startLimits } from "./server/limits.ts";
@@ -76,7 +77,7 @@ export type Herald = {
   /** The current metrics of this process. */
   metrics(): MetricFamily[];
   /**
-   * Stops in order: not ready, no new connections, pending requests finished and played, connections closed with 1012
+   * Stops in order: not ready, a moment later no new connections, pending requests finished and played, connections closed with 1012
    * over a few seconds, store and bus closed. Rejects after 12 seconds; then the process should end.
    */
   stop(): Promise<void>;
@@ -103,7 +104,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const tls = tlsFiles && openTls(tlsFiles);
   const nodeId = createId();
   const clientAddress = createAddressReader(config, log);
-  const state = { isStopping: false, hasBus: config.HERALD_BUS_URL === undefined };
+  const drain = createDrain(steadyClock);
+  const state = { hasBus: config.HERALD_BUS_URL === undefined };
   const onConnect = () => {
     state.hasBus = true;
     if (dependencies.bus.isNow()) dependencies.bus.onRecovery();
@@ -253,15 +255,16 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const sends = createSends({ config, store, use, presence, clock, steadyClock, onError });
   const logRequest = createRequestLog(log);
   const onAnswer = (call: Call) => {
+    drain.note();
     counting.onAnswer(call);
     logRequest(call);
   };
   const isOneTooMany = createCrowds({ ...connections, config, clientAddress });
   const held = createHeldAnswers({ clientAddress, isOneTooMany });
-  const followed = { redact, onAnswer, hold: held.hold, clientAddress, refusals, onError };
+  const followed = { redact, onAnswer, hold: held.hold, ...drain, clientAddress, refusals, onError };
   const follow = followCalls({ ...followed, traceCall: tracing?.traceCall });
   const health = createHealth({
-    isStopping: () => state.isStopping,
+    isStopping: drain.isDraining,
     checkStore: () => checkStore(database.reader, onError),
     storeProblem: writeWatch.problem,
     oldestSend: store.sends.oldestPending,
@@ -363,11 +366,11 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     metrics,
     routes: [...app.routes, ...Object.values(realTimeRoutes).map(({ path }) => `ALL ${path}`)],
     async stop() {
-      if (state.isStopping) return;
-      state.isStopping = true;
+      if (drain.isDraining()) return;
       log.info("stopping");
       // In reverse order: no new calls, pending ones answered, connections closed, store, bus.
-      await inTime(engines.disposeAsync(), stopMayTakeMs, stopExplanation);
+      const drained = drain.begin().then(() => engines.disposeAsync());
+      await inTime(drained, stopMayTakeMs, stopExplanation);
       log.info("stopped");
     },
   };

@@ -96,6 +96,8 @@ type Observers = {
   traceCall?: TraceCall | undefined;
   /** Resolves when the response to a cheap call may be sent. */
   hold(request: Request, call: Call, response: Response): Promise<void>;
+  /** Whether the node is about to stop, so that each answer closes its connection. */
+  isDraining(): boolean;
   clientAddress: ClientAddress;
   /** Counts the requests whose head is refused. */
   refusals: Pick<Refusals, "admit" | "note">;
@@ -126,7 +128,7 @@ const noBody = "this method takes no body; send the request without one";
  * that sends more requests while a response is pending.
  */
 export function followCalls(observers: Observers): FollowCall {
-  const { redact, onAnswer, traceCall, hold, clientAddress, refusals, onError } = observers;
+  const { redact, onAnswer, traceCall, hold, isDraining, clientAddress, refusals, onError } = observers;
   const endsSoon = createEndsSoon();
   const faultOf = createHeadCheck();
 
@@ -179,6 +181,7 @@ export function followCalls(observers: Observers): FollowCall {
       if (!call.isBodyRead) response.headers.set("Connection", "close");
     }
     if (response !== undefined && isCheap(call)) await hold(request, call, response);
+    if (response !== undefined && isDraining()) response.headers.set("Connection", "close"); // RFC 9112, section 9.6
     return response;
   };
 }

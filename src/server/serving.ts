@@ -4,6 +4,7 @@ import type { createGateway } from "../gateway/gateway.ts";
 import type { HeldAnswers } from "../http/answers/held-answers.ts";
 import type { App } from "../http/app.ts";
 import { callOf, type FollowCall, realTimeRoutes } from "../http/calls.ts";
+import { nextTurn } from "../lib/event-loop/next-turn.ts";
 import { createId } from "../lib/text/ids.ts";
 import type { Tls } from "../lib/tls/tls-files.ts";
 import { linkProblems } from "./linked-problems.ts";
@@ -55,6 +56,7 @@ export function openServer(dependencies: Dependencies) {
   return { listening: server, adminUrl, endRequests };
 
   async function endRequests(): Promise<void> {
+    await nextTurn(); // reads what has arrived, as the following resets connections with unread requests
     // Closes idle connections, too. Not awaited, as the result would wait for open connections and incomplete requests.
     void server.stop();
     connections.hurry();
