@@ -1,0 +1,122 @@
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { $ } from "bun";
+import { readPage } from "../docs/markdown.ts";
+import { patternStream } from "../files/pattern.ts";
+import { openBatch } from "../harness/clients/batch.ts";
+import type { Page } from "../harness/clients/wire.ts";
+import { eventually } from "../harness/deadline.ts";
+import { freePort } from "../harness/engines/free-port.ts";
+import { reportMissing } from "../harness/engines/installed.ts";
+import { useEngines } from "../harness/engines.ts";
+import { expectProblem, messageOf } from "../harness/reading/expectations.ts";
+import { type Cluster, startCluster } from "../harness/servers/cluster.ts";
+import { filesOf } from "../harness/servers/files.ts";
+import { callsTo, type Herald, TEST_KEY } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
+
+setDefaultTimeout(60_000);
+
+const settings = readFileSync("deploy/nginx/herald.conf", "utf8");
+const folder = mkdtempSync(join(tmpdir(), "herald-nginx-"));
+chmodSync(folder, 0o755); // the workers of nginx are another user
+afterAll(() => rmSync(folder, { recursive: true }));
+const engines = await useEngines();
+const nginx = Bun.which("nginx") ?? reportMissing("nginx", "nginx-light");
+
+/** Starts nginx with these settings, which then lead to these nodes, without TLS. Waits until it answers. */
+async function startProxy(program: string, urls: readonly string[]) {
+  const port = freePort();
+  const servers = urls.map((url) => `server ${new URL(url).host} max_fails=1 fail_timeout=2s;`).join("\n");
+  const site = settings
+    .replace(/(server node-\S+ [^;]+;\s*)+/, `${servers}\n`)
+    .replace("listen 443 ssl;", `listen 127.0.0.1:${port};`)
+    .replace(/ssl_certificate\S* [^;]+;/g, "");
+  mkdirSync(join(folder, "bodies"), { recursive: true });
+  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (name) => `${name}_temp_path ${folder}/bodies/${name};`,
+  );
+  const text = `pid ${folder}/pid; error_log stderr warn; events { worker_connections 512; }
+    http { access_log off; ${paths.join(" ")}\n${site}\n}`;
+  const file = join(folder, "nginx.conf");
+  writeFileSync(file, text);
+  const child = Bun.spawn([program, "-c", file, "-g", "daemon off;"], { stdout: "ignore", stderr: "ignore" });
+  const url = `http://127.0.0.1:${port}`;
+  const isUp = async () => (await fetch(`${url}/healthz`).catch(() => undefined))?.ok || undefined;
+  await eventually(isUp, "nginx to answer");
+  const dispose = async () => {
+    child.kill();
+    await child.exited;
+  };
+  return { url, [Symbol.asyncDispose]: dispose };
+}
+
+/** A node as it is reached through the proxy. */
+function through(proxy: { url: string }, cluster: Cluster): Herald {
+  const { http, admin } = callsTo(proxy.url, { key: TEST_KEY });
+  return { ...cluster.node(0).herald, url: proxy.url, http, admin };
+}
+
+test("the page shows the file", () => {
+  const { blocks } = readPage("docs/how-to/run-a-cluster.md");
+  expect(blocks.map(({ text }) => text.trim())).toContain(settings.trim());
+});
+
+test.skipIf(engines === undefined || nginx === undefined)(
+  "nginx passes sends, sockets, streams, files and batches to two nodes, and sends to the other if one dies",
+  async () => {
+    if (engines === undefined || nginx === undefined) return;
+    const env = () => ({ HERALD_TRUSTED_PROXIES: "127.0.0.1", HERALD_FILES_URL: `file://${join(folder, "files")}` });
+    await using cluster = await startCluster({ nodes: 2, ...engines, env });
+    const urls = cluster.nodes.map(({ url }) => url);
+    await using proxy = await startProxy(nginx, urls);
+    const herald = through(proxy, cluster);
+    const org = await createOrganization(herald);
+    const cid = await org.conversation(["alice", "bob", "carol"]);
+
+    using bob = await org.socket("bob");
+    using carol = await org.sse("carol");
+    const { server_mid } = await org.sent("alice", { cid, body: "through the proxy" });
+    expect(messageOf(await bob.next())._id).toBe(server_mid);
+    expect(messageOf(await carol.next())._id).toBe(server_mid);
+
+    // Each line is answered before the next is sent.
+    const batch = await openBatch(herald);
+    for (const id of ["one", "two", "three"]) {
+      batch.write({ organizationId: org.id, senderId: "alice", message: { id, cid, body: id } });
+      expect(await batch.next()).toMatchObject({ status: 201, ask: { mid: id } });
+    }
+    batch.end();
+    expect(await batch.next()).toBeUndefined();
+
+    const file = await filesOf(org).uploaded("large.bin", patternStream(5_000_000));
+    const download = await herald.http<unknown>("GET", `/files/${file.file_id}`, {
+      headers: { "Admin-Api-Key": TEST_KEY },
+    });
+    expect(download.headers.get("content-length")).toBe("5000000");
+    const tooLarge = await org.send<unknown>("alice", { cid, body: "x".repeat(1_200_000) });
+    expectProblem(tooLarge, 413, "payload_too_large");
+
+    // A client is known by its own address, and what it claims to be is not believed.
+    const user = `${proxy.url}${org.path("users", "dave")}`;
+    await $`curl -sf --interface 127.0.0.5 -X PUT ${user} -H ${`Admin-Api-Key: ${TEST_KEY}`} -H "X-Forwarded-For: 192.0.2.1" -H "Content-Type: application/json" -d {}`.quiet();
+    const audit = await herald.admin<Page<{ address: string; target: { user?: string } }>>(
+      "GET",
+      `/admin/audit?organization=${encodeURIComponent(org.id)}&operation=putUser`,
+    );
+    expect(audit.body.items.find(({ target }) => target.user === "dave")?.address).toBe("127.0.0.5");
+
+    const sends = Array.from({ length: 60 }, (_, count) => async () => {
+      if (count === 20) await cluster.node(0).kill();
+      return (await org.send<unknown>("alice", { id: `m-${count}`, cid, body: String(count) })).status;
+    });
+    const statuses: number[] = [];
+    for (let from = 0; from < sends.length; from += 10)
+      statuses.push(...(await Promise.all(sends.slice(from, from + 10).map((send) => send()))));
+    expect(statuses).toEqual(Array(60).fill(201));
+    const sent = (await org.history(cid)).map(({ body }) => body).filter((body) => /^\d+$/.test(body));
+    expect(sent.toSorted()).toEqual(Array.from({ length: 60 }, (_, count) => String(count)).toSorted());
+  },
+);
