@@ -13,6 +13,8 @@ app.use(express.json());
 
 app.post("/users/:user/orders/:order", async (request, response) => {
   const { user, order } = request.params;
+  if (![user, order].every((id) => /^[\w-]{1,50}$/.test(id)))
+    return response.status(400).json({ error: "a user and an order are 1 to 50 letters and digits" });
   // Store the order here, first. If the process dies between the two steps, the same request again completes them: the id is
   // composed of what was ordered, so that the message is sent once, however often this runs.
   const { ask } = await herald.sendMessage({

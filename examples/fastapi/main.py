@@ -28,8 +28,8 @@ app = FastAPI(lifespan=lifespan)
 
 
 class Order(BaseModel):
-    user: str = Field(min_length=1)
-    order: str = Field(min_length=1)
+    user: str = Field(pattern=r"^[\w-]{1,50}$")
+    order: str = Field(pattern=r"^[\w-]{1,50}$")
 
 
 class Placed(BaseModel):

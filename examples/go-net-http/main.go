@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"regexp"
 	"time"
 
 	herald "github.com/herald-im/herald/sdk-go"
@@ -22,6 +23,8 @@ const (
 	conversation = "welcome"
 	shop         = "alice"
 )
+
+var id = regexp.MustCompile(`^[\w-]{1,50}$`)
 
 type order struct {
 	User  string `json:"user"`
@@ -35,8 +38,8 @@ func main() {
 	}
 	http.HandleFunc("POST /orders", func(w http.ResponseWriter, r *http.Request) {
 		var placed order
-		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16)).Decode(&placed); err != nil || placed.User == "" || placed.Order == "" {
-			http.Error(w, `{"error":"an order has a user and an order"}`, http.StatusBadRequest)
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16)).Decode(&placed); err != nil || !id.MatchString(placed.User) || !id.MatchString(placed.Order) {
+			http.Error(w, `{"error":"an order has a user and an order: 1 to 50 letters and digits"}`, http.StatusBadRequest)
 			return
 		}
 		// … store the order here, and then tell of it.

@@ -49,13 +49,15 @@ const server = createServer(async (request, response) => {
     const body = await readText(request);
     if (request.url === "/webhooks/herald") await receiveWebhook(request, body);
     else if (request.url === "/subscriptions") {
-      const { uid, subscription } = JSON.parse(body); // a real app takes the user from its own session
+      const { uid, subscription } = JSON.parse(body || "{}"); // a real app takes the user from its own session
+      if (!uid || !URL.canParse(subscription?.endpoint)) return answer(400, "a subscription has a uid and an endpoint");
       subscriptions.set(subscription.endpoint, { uid, subscription });
     } else return answer(404);
     answer(204);
   } catch (error) {
-    if (!(error instanceof HeraldWebhookError)) console.error(error); // then Herald tries again
-    answer(error instanceof HeraldWebhookError ? 400 : 500, error.message);
+    const isTheirs = error instanceof HeraldWebhookError || error instanceof SyntaxError;
+    if (!isTheirs) console.error(error); // then Herald tries again
+    answer(isTheirs ? 400 : 500, error.message);
   }
 });
 server.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", () =>

@@ -38,6 +38,14 @@ describe.skipIf(!hasRegistry())("the Express example", () => {
     ]);
   });
 
+  test("what cannot be part of an id is the caller's mistake", async () => {
+    await using shop = await start({});
+    for (const order of ["4".repeat(200), "4%0A5", "%FF"]) {
+      const answer = await fetch(`${shop.url}/users/u/orders/${order}`, { method: "POST" });
+      expect({ order, status: answer.status }).toEqual({ order, status: 400 });
+    }
+  });
+
   test("what Herald refuses is told to the operator, and not to the caller", async () => {
     await using shop = await start({ HERALD_ADMIN_API_KEY: "wrong" });
     const answer = await fetch(`${shop.url}/users/u/orders/1`, { method: "POST" });

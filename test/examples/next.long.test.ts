@@ -6,6 +6,7 @@ import { hasRegistry } from "../harness/engines/installed.ts";
 import { startHerald } from "../harness/servers/herald.ts";
 import type { Project } from "../packages/project.ts";
 import { installExample, startExample } from "./example.ts";
+import { postUnfitOrders, unfitOrders } from "./unfit-orders.ts";
 
 setDefaultTimeout(180_000);
 
@@ -44,6 +45,7 @@ describe.if(chromium !== undefined && hasRegistry())("the Next.js example", () =
       expect(answers.map(({ status }) => status)).toEqual([201, 201]);
       const [first, second] = await Promise.all(answers.map((answer) => answer.json()));
       expect(second).toEqual(first);
+      expect(await postUnfitOrders(`${origin}/api/orders`)).toEqual(unfitOrders.map(() => 400));
       expect((await place("457")).status).toBe(201);
       await page.getByText("bob: bob has placed order 457.").waitFor();
       expect(await page.getByText("bob: bob has placed order 456.").count()).toBe(1);

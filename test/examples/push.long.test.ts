@@ -100,6 +100,10 @@ describe.skipIf(!hasRegistry() || authority === undefined)("the example of push 
     });
     const post = await fetch(`${receiver.url}/webhooks/herald`, { method: "POST", body: "{}" });
     expect([post.status, await post.text()]).toEqual([400, expect.stringContaining("webhook-id")]);
+    for (const body of ["", "{", "{}", '{"uid":"bob"}', '{"uid":"bob","subscription":{"endpoint":"x"}}']) {
+      const { status } = await fetch(`${receiver.url}/subscriptions`, { method: "POST", body });
+      expect({ body, status }).toEqual({ body, status: 400 });
+    }
     const pages = await Promise.all(["/", "/worker.js", "/key", "/none"].map((path) => fetch(receiver.url + path)));
     expect(pages.map(({ status }) => status)).toEqual([200, 200, 200, 404]);
   });

@@ -6,6 +6,7 @@ import { $ } from "bun";
 import { generateGoModels, goModelsFile } from "../../tools/sdks/go-models.ts";
 import { goVersion, packGo } from "../../tools/sdks/pack-go.ts";
 import { readPage } from "../docs/markdown.ts";
+import { postUnfitOrders, unfitOrders } from "../examples/unfit-orders.ts";
 import { freePort } from "../harness/engines/free-port.ts";
 import { findGo } from "../harness/engines/go.ts";
 import { startHerald, TEST_TOKEN_SECRET } from "../harness/servers/herald.ts";
@@ -148,6 +149,7 @@ describe.skipIf(go === undefined)("the Go SDK", () => {
       const placed = { user: "bob", order: "456" };
       const answers = [await order(placed), await order(placed), await order({ user: "bob" })];
       expect(answers.map(({ status }) => status)).toEqual([201, 201, 400]);
+      expect(await postUnfitOrders(`http://${address}/orders`)).toEqual(unfitOrders.map(() => 400));
       const [first, second] = await Promise.all(answers.slice(0, 2).map((answer) => answer.json()));
       expect(second).toEqual({ ...first, replayed: true });
       const { body } = await server.admin<{ items: { body: string }[] }>(

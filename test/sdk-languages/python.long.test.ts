@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { $ } from "bun";
 import { generatePythonModels, generatorPins, pythonModelsFile } from "../../tools/sdks/python-models.ts";
 import { readPage } from "../docs/markdown.ts";
+import { postUnfitOrders, unfitOrders } from "../examples/unfit-orders.ts";
 import { eventually } from "../harness/deadline.ts";
 import { freePort } from "../harness/engines/free-port.ts";
 import { findPython, keepEnvironment } from "../harness/engines/python.ts";
@@ -127,6 +128,7 @@ describe.skipIf(python === undefined)("the Python SDK", () => {
         const first = await eventually(() => order(placed).catch(() => undefined), "the shop to listen");
         const answers = [first, await order(placed), await order({ user: "bob" })];
         expect(answers.map(({ status }) => status)).toEqual([201, 201, refused]);
+        expect(await postUnfitOrders(`http://127.0.0.1:${port}/orders`)).toEqual(unfitOrders.map(() => refused));
         const [sent, again] = await Promise.all(answers.slice(0, 2).map((answer) => answer.json()));
         expect(sent).toEqual({ message: expect.any(String), replayed: false });
         expect(again).toEqual({ ...sent, replayed: true });

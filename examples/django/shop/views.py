@@ -1,6 +1,7 @@
 """A shop that sends a message when an order is placed."""
 
 import json
+import re
 
 from django.conf import settings
 from django.http import HttpRequest, JsonResponse
@@ -17,9 +18,11 @@ herald = Herald(settings.HERALD_URL, settings.HERALD_ADMIN_API_KEY, deadline=5)
 def place_order(request: HttpRequest) -> JsonResponse:
     try:
         placed = json.loads(request.body)
-        user, order = str(placed["user"]), str(placed["order"])
+        user, order = placed["user"], placed["order"]
     except (ValueError, KeyError, TypeError):
-        return JsonResponse({"error": "an order has a user and an order"}, status=400)
+        user = order = None
+    if not all(isinstance(one, str) and re.fullmatch(r"[\w-]{1,50}", one) for one in (user, order)):
+        return JsonResponse({"error": "an order has a user and an order: 1 to 50 letters and digits"}, status=400)
     # … store the order here, and then tell of it. In a transaction, do that with transaction.on_commit.
     try:
         sent = herald.send_message(
