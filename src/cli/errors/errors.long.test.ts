@@ -207,6 +207,17 @@ describe("a refusal says what the server said and what to do, each once", () => 
     expect(stderr).not.toContain("PUT");
   });
 
+  test.each([
+    [["keys", "get", "none"], "the API key `none` does not exist", "herald keys list"],
+    [["schedule", "get", "none", "--org", "demo"], "the scheduled send `none` does not exist", "herald schedule list"],
+    [["webhooks", "get", "none", "--org", "demo"], "the webhook `none` does not exist", "herald webhooks list"],
+  ])("what %p does not find, with the command that lists what there is", async (words, what, list) => {
+    const { stderr } = await there(...words);
+    expect(stderr).toContain(`404 not_found: ${what}`);
+    expect(stderr).toContain(list);
+    expect(stderr).not.toContain("older");
+  });
+
   test("each invalid value", async () => {
     const { stderr } = await there("users", "put", "u", "--org", "demo", "--name", "x".repeat(300));
     expect(stderr).toContain("422 invalid_request");

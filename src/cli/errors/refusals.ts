@@ -7,8 +7,16 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { printableLine } from "../output/printable.ts";
 import { adviseOnProxy, nameProxy } from "./connection-failures.ts";
 
+/** The commands that list what has no error code of its own. */
+const listsOf = {
+  "API key": "keys list",
+  "scheduled send": "schedule list",
+  webhook: "webhooks list",
+  delivery: "webhooks deliveries <webhook>",
+};
+
 /** What to do on the command line about a refusal, by its code. It replaces the server's advice, which is for callers of the API. */
-const nextSteps: Record<string, (target: Target, error: HeraldApiError) => string> = {
+const nextSteps: Record<string, (target: Target, error: HeraldApiError) => string | undefined> = {
   unauthorized: adviseOnKey,
   insufficient_scope: ({ keyFrom }) =>
     `Use a key that has this scope, with --key, --profile or HERALD_ADMIN_API_KEY. This one is from ${keyFrom}.`,
@@ -16,8 +24,9 @@ const nextSteps: Record<string, (target: Target, error: HeraldApiError) => strin
     `Use a key with access to this organization, or check --org. This key is from ${keyFrom}.`,
   sender_forbidden: () => "Use a key that may send as this user, or check the sender.",
   not_found: (_target, { detail }) => {
-    if (detail.includes("API key")) return "Run `herald keys list` to see which keys exist.";
-    if (detail.includes("scheduled send")) return "Run `herald schedule list` to see which there are.";
+    const list = Object.entries(listsOf).find(([thing]) => detail.startsWith(`the ${thing} `))?.[1];
+    if (list !== undefined) return `Run \`herald ${list}\` to see which there are.`;
+    if (detail !== errorCatalogue.not_found.advice) return undefined;
     return "The server may be older than this command: compare `herald version` with `herald nodes`.";
   },
   organization_not_found: () => "Create it with `herald orgs put`, or check --org. `herald orgs list` shows all.",
