@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
-import type { Config } from "../config.ts";
+import { type Config, ConfigError } from "../config.ts";
 import { createApiKey } from "../contract/keys/api-key.ts";
 import { createRedaction, type Redaction } from "../contract/keys/redaction.ts";
 import { createLogger } from "../lib/observing/logger.ts";
-import { createSecret, givenOrMade, type Secret } from "../lib/secret-file.ts";
+import { createSecret, givenOrMade, type Secret, SecretFileError } from "../lib/secret-file.ts";
 import { requestSummary } from "./observing/request-log.ts";
 
 const ownSecretsAdvice =
@@ -26,14 +26,24 @@ export function secretsOf(
 ): { adminKey: Secret; tokenSecret: string; keySecret: string } {
   const { HERALD_DATA_DIR: folder, HERALD_ADMIN_API_KEY: givenKey, HERALD_TOKEN_SECRET: givenSecret } = config;
   const [adminKeyFile, tokenSecretFile, keySecretFile] = secretFiles;
-  const adminKey = givenOrMade(givenKey, join(folder, adminKeyFile), () => createApiKey().key);
-  const tokenSecret = givenOrMade(givenSecret, join(folder, tokenSecretFile), createSecret);
+  const adminKey = keptSecret(givenKey, join(folder, adminKeyFile), () => createApiKey().key);
+  const tokenSecret = keptSecret(givenSecret, join(folder, tokenSecretFile), createSecret);
   if (config.HERALD_BUS_URL !== undefined && (adminKey.isNew || tokenSecret.isNew)) log.warn(ownSecretsAdvice);
   // The secret for the digests of API keys. Nodes that share a database must share it, so there it is the token secret.
   const isShared = config.HERALD_DATABASE_URL !== undefined;
-  const keySecret = isShared ? tokenSecret : givenOrMade(undefined, join(folder, keySecretFile), createSecret);
+  const keySecret = isShared ? tokenSecret : keptSecret(undefined, join(folder, keySecretFile), createSecret);
   redaction.add([adminKey, tokenSecret, keySecret].map(({ value }) => value));
   return { adminKey, tokenSecret: tokenSecret.value, keySecret: keySecret.value };
+}
+
+/** Like `givenOrMade`; a file that holds no secret is the operator's to mend. */
+function keptSecret(...place: Parameters<typeof givenOrMade>): Secret {
+  try {
+    return givenOrMade(...place);
+  } catch (error) {
+    if (error instanceof SecretFileError) throw new ConfigError(error.message, { cause: error });
+    throw error;
+  }
 }
 
 /**
