@@ -15,6 +15,7 @@ import {
   tokenSecret,
   url,
 } from "./lib/settings/kinds.ts";
+import { findMistake } from "./lib/settings/mistakes.ts";
 import { readAssignments } from "./lib/text/assignments.ts";
 import { areTlsCiphers, defaultTlsCiphers } from "./lib/tls/tls-ciphers.ts";
 
@@ -244,6 +245,10 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
   const { OTEL_EXPORTER_OTLP_ENDPOINT: collector } = environment;
   const takesTheirs = collector !== undefined && collector !== "" && given.HERALD_OTLP_URL === undefined;
   if (takesTheirs) given.HERALD_OTLP_URL = collector;
+  const shownName = (name: string) =>
+    takesTheirs && name === "HERALD_OTLP_URL" ? "OTEL_EXPORTER_OTLP_ENDPOINT" : name;
+  const mistake = findMistake(given);
+  if (mistake !== undefined) throw new ConfigError(`${shownName(mistake.name)} ${mistake.fault}`);
   const parsed = schema.safeParse(given);
   if (parsed.success) {
     const fault = faultBetween(parsed.data);
@@ -255,8 +260,7 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
     throw new ConfigError(`${issue.keys[0]} is not a Herald setting; \`herald serve --help\` lists all settings`);
   }
   const name = issue?.path.join(".") ?? "";
-  const shownName = takesTheirs && name === "HERALD_OTLP_URL" ? "OTEL_EXPORTER_OTLP_ENDPOINT" : name;
-  throw new ConfigError(`${shownName} ${issue?.message}; \`herald serve --help\` explains it`);
+  throw new ConfigError(`${shownName(name)} ${issue?.message}; \`herald serve --help\` explains it`);
 }
 
 /** The address that serves clients, and everything else unless there is an internal one. */

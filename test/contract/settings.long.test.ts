@@ -176,6 +176,77 @@ describe("settings", () => {
     expect(secrets.filter(([, value], index) => lines[index]?.includes(value))).toEqual([]);
   });
 
+  test("with white space around them prevent the start, with a line that says where it may come from", async () => {
+    const secret = "s3cret-s3cret-s3cret-s3cret-s3cret";
+    const wrong: Record<string, string>[] = [
+      { HERALD_TOKEN_SECRET: `${secret}\n` },
+      { HERALD_TOKEN_SECRET: ` ${secret}` },
+      { HERALD_TOKEN_SECRET: `${secret}\u00a0` },
+      { HERALD_TOKEN_SECRET_PREVIOUS: `${secret}\r\n` },
+      { HERALD_ADMIN_API_KEY: `${secret}\n` },
+      { HERALD_METRICS_TOKEN: `${secret}\n` },
+      { HERALD_FILES_S3_SECRET_ACCESS_KEY: `${secret}\n` },
+      { HERALD_FILES_S3_ACCESS_KEY_ID: `${secret}\n` },
+      { HERALD_DATABASE_URL: `postgres://herald:${secret}@127.0.0.1/herald\n` },
+      { HERALD_MIGRATION_URL: `postgres://herald:${secret}@127.0.0.1/herald\n` },
+      { HERALD_OUTBOX_URL: `postgres://herald:${secret}@127.0.0.1/shop\n` },
+      { HERALD_BUS_URL: `nats://herald:${secret}@127.0.0.1\n` },
+      { HERALD_TOKEN_ISSUER: "https://id.example.org\n" },
+      { HERALD_NODE_NAME: "one " },
+      { HERALD_DATA_DIR: "./data\n" },
+      { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318\n" },
+    ];
+    for (const line of await expectRefused(wrong)) {
+      expect(line).toMatch(/ (begins|ends) with white space/);
+      expect(line).not.toContain(secret);
+    }
+  });
+
+  test("in a settings file may have white space around them, which is not part of them", async () => {
+    const file = join(folder(), "herald.env");
+    writeFileSync(file, "HERALD_LIMIT_ATTACHMENTS = 1  \r\nHERALD_TOKEN_SECRET= s3cret-s3cret-s3cret-s3cret-s3cret \n");
+    await using herald = await startHerald({ args: ["--config", file] });
+    expect((await herald.admin("GET", "/admin/organizations")).status).toBe(200);
+    writeFileSync(file, 'HERALD_TOKEN_SECRET="s3cret-s3cret-s3cret-s3cret-s3cret "\n');
+    const refused = await runHerald(["serve", "--config", file], { HERALD_PORT: "0", HERALD_DATA_DIR: folder() });
+    expect([refused.code === 0, refused.stderr]).toEqual([false, expect.stringContaining("ends with white space")]);
+  });
+
+  test.each(["", "\n", "too-short\n"])("are not taken from a file of secrets that holds %j", async (text) => {
+    for (const name of ["token-secret", "key-secret", "admin-api-key"]) {
+      const dataDir = folder();
+      writeFileSync(join(dataDir, name), text);
+      const env = {
+        HERALD_PORT: "0",
+        HERALD_DATA_DIR: dataDir,
+        ...(name !== "admin-api-key" && { HERALD_ADMIN_API_KEY: TEST_KEY }),
+      };
+      const { code, stdout, stderr } = await runHerald(["serve"], env);
+      expect([name, code === 0, stdout + stderr]).toEqual([name, false, expect.stringContaining(join(dataDir, name))]);
+      expect(stdout + stderr).not.toMatch(/^\s+at /m);
+    }
+  });
+
+  test("that Kubernetes makes of a Service prevent the start, with a line that says so", async () => {
+    const lines = await expectRefused([
+      { HERALD_PORT: "tcp://10.0.0.1:7070" },
+      { HERALD_SERVICE_HOST: "10.0.0.1" },
+      { HERALD_SERVICE_PORT: "7070" },
+      { HERALD_SERVICE_PORT_HTTP: "7070" },
+      { HERALD_PORT_7070_TCP: "tcp://10.0.0.1:7070" },
+      { HERALD_PORT_7070_TCP_PROTO: "tcp" },
+      { HERALD_PORT_7070_TCP_PORT: "7070" },
+      { HERALD_PORT_7070_TCP_ADDR: "10.0.0.1" },
+      { HERALD_ADMIN_PORT: "tcp://10.0.0.2:7071" },
+      { HERALD_NATS_PORT: "tcp://10.0.0.3:4222" },
+      { HERALD_NATS_SERVICE_HOST: "10.0.0.3" },
+    ]);
+    for (const line of lines) expect(line).toContain("enableServiceLinks: false");
+    expect(lines[0]).toContain("Service `herald`");
+    expect(lines[8]).toContain("Service `herald-admin`");
+    expect(lines[10]).toContain("Service `herald-nats`");
+  });
+
   test("outside the range given by the help also prevent the start", () =>
     expectRefused([{ HERALD_LIMIT_IDLE_SECONDS: "9" }, { HERALD_LIMIT_IDLE_SECONDS: "256" }]));
 

@@ -45,6 +45,11 @@ describe.each(cases)("the chart, $name", ({ values, tools }) => {
     }
   });
 
+  test("keeps the variables that Kubernetes makes of Services out of its pods, which are no settings", async () => {
+    const pods = podsOf(await renderChart(tools, values));
+    expect(pods.map(({ enableServiceLinks }) => enableServiceLinks)).toEqual([false, false]);
+  });
+
   test("gives Herald the time to drain", async () => {
     const pod = podsOf(await renderChart(tools, values)).find(({ containers: [{ args }] }) => args[0] === "serve");
     const preStop = pod?.containers[0].lifecycle?.preStop.sleep.seconds ?? 0;

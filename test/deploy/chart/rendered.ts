@@ -32,6 +32,7 @@ export type Container = {
 export type PodSpec = {
   terminationGracePeriodSeconds: number;
   automountServiceAccountToken: boolean;
+  enableServiceLinks?: boolean;
   securityContext: unknown;
   initContainers?: Container[];
   containers: [Container, ...Container[]];
