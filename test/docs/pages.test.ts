@@ -19,7 +19,7 @@ const ways: Record<string, string[]> = {
   html: ["page"], // run by test/packages, like every `page`
   go: ["main", "outbox"], // run by test/sdk-languages, as are those of Python; those with `outbox` by test/outbox
   python: ["main", "outbox"],
-  sql: ["outbox"],
+  sql: ["outbox", "prepared"],
 };
 
 const blocks = (how: (block: Block) => boolean): [string, Block][] =>
