@@ -25,6 +25,7 @@ import webhooks from "./migrations/0024-webhooks.sql" with { type: "text" };
 import files from "./migrations/0025-files.sql" with { type: "text" };
 import webhooksInParts from "./migrations/0026-webhooks-in-parts.sql" with { type: "text" };
 import dueEventsOfOrganizations from "./migrations/0027-due-events-of-organizations.sql" with { type: "text" };
+import prefixesAndAnswers from "./migrations/0028-prefixes-and-answers.sql" with { type: "text" };
 
 /**
  * A change of the schema. After an `expand`, earlier versions continue to work; after a `contract`, only versions that
@@ -74,6 +75,7 @@ export const migrations: readonly Migration[] = [
   migrationOf("0025-files", files),
   migrationOf("0026-webhooks-in-parts", webhooksInParts),
   migrationOf("0027-due-events-of-organizations", dueEventsOfOrganizations),
+  migrationOf("0028-prefixes-and-answers", prefixesAndAnswers),
 ];
 
 /** The schema version of the last release without expand and contract. */

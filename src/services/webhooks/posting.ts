@@ -175,13 +175,13 @@ function resultOf(
   tried: WebhookTry,
   nextTryAt: (tries: number, now: number) => number | undefined,
 ): TriedDelivery {
-  const { org, webhook, id } = delivery;
+  const { org, webhook, id, eventId } = delivery;
   const tries = delivery.tries + 1;
   const now = tried.at + tried.durationMs;
   const again = tried.error === null || wantsNoMore(tried) ? undefined : nextTryAt(tries, now);
   const state = tried.error === null ? "delivered" : again === undefined ? "failed" : "waiting";
   const expiresAt = state === "waiting" ? delivery.expiresAt : now + keptMs[state];
-  return { org, webhook, id, state, tries, nextTryAt: again ?? null, lastTry: tried, expiresAt };
+  return { org, webhook, id, eventId, state, tries, nextTryAt: again ?? null, lastTry: tried, expiresAt };
 }
 
 /** As many of the first as are prepared at a time. */
@@ -195,8 +195,18 @@ function firstOf(claimed: readonly WebhookDelivery[]): WebhookDelivery[] {
 }
 
 function cancelled(delivery: WebhookDelivery, now: number): TriedDelivery {
-  const { org, webhook, id, tries, lastTry } = delivery;
-  return { org, webhook, id, state: "cancelled", tries, nextTryAt: null, lastTry, expiresAt: now + keptMs.cancelled };
+  const { org, webhook, id, eventId, tries, lastTry } = delivery;
+  return {
+    org,
+    webhook,
+    id,
+    eventId,
+    state: "cancelled",
+    tries,
+    nextTryAt: null,
+    lastTry,
+    expiresAt: now + keptMs.cancelled,
+  };
 }
 
 function distinctEvents(deliveries: readonly WebhookDelivery[]): EventName[] {

@@ -7,6 +7,7 @@ const resultOf = (id: string): TriedDelivery => ({
   org: "o",
   webhook: "w",
   id,
+  eventId: null,
   state: "delivered",
   tries: 1,
   nextTryAt: null,

@@ -67,8 +67,8 @@ async function removeSome(sql: Transaction, dialect: Dialect, removal: Removal, 
   const unwanted = cid === wholeOrganization ? await sql.run(discardBytes, now, org, limit) : 0;
   if (unwanted > 0) return unwanted;
   for (const rows of cid === wholeOrganization ? rowsOfOrganization(org, upTo) : rowsOfConversation(org, cid, upTo)) {
-    const remove = rows.table === "event" ? removeFirstEvents : removeFirst;
-    const removed = await remove(sql, rows, limit);
+    const removed =
+      rows.table === "event" ? await removeFirstEvents(sql, dialect, rows, limit) : await removeFirst(sql, rows, limit);
     if (removed > 0) return removed;
   }
   return await sql.run("DELETE FROM removal WHERE org = ? AND cid = ?", org, cid);

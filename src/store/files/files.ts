@@ -1,3 +1,4 @@
+import { anyBytes } from "../../contract/files.ts";
 import type { LogWriter } from "../log/log-writer.ts";
 import { isMessageOf, isOfConversation } from "../log/past.ts";
 import type { Dialect } from "../sql/dialect.ts";
@@ -150,7 +151,7 @@ export async function nameImportedFiles(
   sql.lastly(nameFiles(sql, named));
 }
 
-/** Releases the files of messages: those that no other message names may be removed at once. */
+/** Releases the files of messages: those that no other message names lose their names, and may be removed at once. */
 export async function releaseFiles(
   sql: Sql,
   dialect: Dialect,
@@ -158,7 +159,7 @@ export async function releaseFiles(
 ): Promise<void> {
   const events = `(${dialect.textsOf("?")})`;
   const ids = JSON.stringify(eventIds);
-  const release = `UPDATE file SET keep_until = ? WHERE org = ?
+  const release = `UPDATE file SET keep_until = ?, name = '', content_type = '${anyBytes}' WHERE org = ?
     AND id IN (SELECT file_id FROM attachment WHERE org = ? AND event_id IN ${events})
     AND NOT EXISTS (SELECT 1 FROM attachment a WHERE a.org = file.org AND a.file_id = file.id AND a.event_id NOT IN ${events})`;
   await sql.run(release, now, org, org, ids, ids);

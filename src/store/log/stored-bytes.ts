@@ -1,29 +1,36 @@
 import { deletionOf, lastOfFirst, type Ordered } from "../retention/remove-first.ts";
+import type { Dialect } from "../sql/dialect.ts";
 import type { Row, Transaction } from "../sql/driver.ts";
+import { forgetAnswers } from "../webhooks/answers.ts";
 
 /** The SQL expression for the counted bytes of an event: its payload and its list of recipients. */
 export const storedBytes = "OCTET_LENGTH(payload) + COALESCE(OCTET_LENGTH(uids), 0)";
 
-type Removed = { org: string; offset: number; bytes: number };
+type Removed = { org: string; offset: number; id: string; bytes: number };
 type Counted = Row & { id: string; stored_bytes: number; counted_to: number };
 
 const countedColumns = ["id", "stored_bytes", "counted_to"];
 const findUncounted = "SELECT id FROM organization WHERE counted_to < head AND deleted_at IS NULL ORDER BY id LIMIT 1";
 
 /**
- * Like `removeFirst` for the table `event`, and subtracts the removed events from their organizations' counts.
+ * Like `removeFirst` for the table `event`, takes out what receivers of webhooks answered to posts about them, and subtracts the removed events from their organizations' counts.
  * Organizations are locked last and in the order that sends use, so that sends never wait for the deletion and no two
  * transactions deadlock.
  */
-export async function removeFirstEvents(sql: Transaction, rows: Ordered, limit: number): Promise<number> {
+export async function removeFirstEvents(
+  sql: Transaction,
+  dialect: Dialect,
+  rows: Ordered,
+  limit: number,
+): Promise<number> {
   const last = await lastOfFirst(sql, rows, limit);
   if (last === undefined) return 0;
   const removed = await sql.all<Removed>(
-    `${deletionOf(rows)} RETURNING org, "offset", ${storedBytes} AS bytes`,
+    `${deletionOf(rows)} RETURNING org, "offset", id, ${storedBytes} AS bytes`,
     ...rows.values,
     ...last,
   );
-  const orgs = [...new Set(removed.map(({ org }) => org))];
+  const orgs = [...new Set(removed.map(({ org }) => org))].sort();
   const counted = await sql.rows.lock<Counted>(
     "organization",
     countedColumns,
@@ -35,6 +42,10 @@ export async function removeFirstEvents(sql: Transaction, rows: Ordered, limit: 
     return { id, stored_bytes: Math.max(0, Number(stored_bytes) - bytes) };
   });
   await sql.rows.update("organization", ["id"], left);
+  for (const org of orgs) {
+    const eventIds = removed.flatMap((event) => (event.org === org ? [event.id] : []));
+    await forgetAnswers(sql, dialect, { org, eventIds });
+  }
   return removed.length;
 }
 

@@ -1,6 +1,7 @@
 import { releaseFiles } from "../files/files.ts";
 import type { LogTransaction } from "../log/log-writer.ts";
 import type { Dialect } from "../sql/dialect.ts";
+import { forgetAnswers } from "../webhooks/answers.ts";
 
 type Found = { id: string; offset: number; edit_offset: number | null; bytes: number };
 
@@ -9,7 +10,7 @@ export type Blanking = { org: string; offsets: readonly number[]; at: number };
 
 /**
  * Takes the texts of messages, and of the last edit of each, out of the database and off the organization's count, releases their
- * files, and returns the number of messages. The rows stay, so that offsets have no holes, retries are still recognized, and clients can resume
+ * files, takes out what the receivers of webhooks answered, and returns the number of messages. The rows stay, so that offsets have no holes, retries are still recognized, and clients can resume
  * after them; they are played to nobody and shown nowhere. Messages that are blank already stay as they are. Nobody hears of
  * it: emit that in the same transaction.
  */
@@ -22,8 +23,9 @@ export async function blankMessages(
   const editOffsets = messages.flatMap(({ edit_offset }) => (edit_offset === null ? [] : [Number(edit_offset)]));
   const edits = await findWithText(transaction, dialect, org, editOffsets);
   await blank(transaction, org, [...messages, ...edits], { recalled_at: at });
-  if (messages.length > 0)
-    await releaseFiles(transaction.sql, dialect, { org, eventIds: messages.map(({ id }) => id), now: at });
+  const eventIds = messages.map(({ id }) => id);
+  if (messages.length > 0) await releaseFiles(transaction.sql, dialect, { org, eventIds, now: at });
+  await forgetAnswers(transaction.sql, dialect, { org, eventIds });
   return messages.length;
 }
 

@@ -5,6 +5,7 @@ import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import { importedKind } from "../log/past.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Driver, Row, Rows } from "../sql/driver.ts";
+import { forgetAnswers } from "../webhooks/answers.ts";
 import { blankEdit, blankMessages } from "./blanking.ts";
 import type { ChangeCheck, ChangeOutcome, MessageChanges, NewEdit, NewRecall } from "./ports.ts";
 
@@ -115,7 +116,8 @@ async function makeEdit(
   const event = { org, kind: "edit" as const, id: eventId, cid, sender, uids: undefined, keyId, createdAt: at };
   const { offset: editOffset } = emit({ ...event, payload: edited.event });
   const changed = { org, offset, payload: edited.message, edited_at: at, edit_offset: editOffset };
-  sql.lastly(sql.rows.update("event", ["org", "offset"], [changed]));
+  await sql.rows.update("event", ["org", "offset"], [changed]);
+  await forgetAnswers(sql, dialect, { org, eventIds: [row.id] });
   recount(org, offset, Buffer.byteLength(edited.message) - Buffer.byteLength(row.payload));
   sql.forget();
 }

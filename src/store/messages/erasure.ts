@@ -4,12 +4,13 @@ import { createId } from "../../lib/text/ids.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import { isMessageOf, isOfConversation } from "../log/past.ts";
 import type { Driver, Reader } from "../sql/driver.ts";
+import { forgetAnswers } from "../webhooks/answers.ts";
 import { blankMessages } from "./blanking.ts";
 import type { Erasure, ErasureReads, ErasureWrites, WrittenEvent } from "./ports.ts";
 
 type WrittenRow = { offset: number; kind: string | null; bytes: number };
 type MessageRow = { offset: number; id: string; cid: string; heard_in: string | null };
-type SystemRow = { offset: number; payload: string };
+type SystemRow = { offset: number; id: string; payload: string };
 
 // As no index leads to the events of a sender, pages hold those of everyone. SQLite reads no payload to learn its length.
 const eventsOfPage = 5_000;
@@ -43,7 +44,7 @@ export function createErasureWrites({ driver, writer }: Dependencies): ErasureWr
   const findMessages = `SELECT e."offset", e.id, e.cid, c.id AS heard_in FROM event e
     LEFT JOIN conversation c ON c.org = e.org AND c.id = e.cid AND ${isOfConversation}
     WHERE e.org = ? AND e.sender = ? AND ${isMessageOf("e")} AND e.${ofOffsets} AND OCTET_LENGTH(e.payload) > 0`;
-  const findSystem = `SELECT "offset", payload FROM event
+  const findSystem = `SELECT "offset", id, payload FROM event
     WHERE org = ? AND sender = ? AND kind = 'system' AND ${ofOffsets}`;
 
   /** Takes messages out of the store, and tells it to the conversations that still show them. */
@@ -78,6 +79,7 @@ export function createErasureWrites({ driver, writer }: Dependencies): ErasureWr
       return [{ org, offset: Number(offset), payload }];
     });
     await sql.rows.update("event", ["org", "offset"], rows);
+    await forgetAnswers(sql, dialect, { org, eventIds: found.map(({ id }) => id) });
     sql.forget();
   }
 

@@ -3,6 +3,7 @@ import { deliveryBounds } from "../delivery/bounds.ts";
 import { foldReceipts } from "../delivery/gathered-receipts.ts";
 import { removeSomeOfAny } from "../directory/removals.ts";
 import { countSomeEvents, removeFirstEvents } from "../log/stored-bytes.ts";
+import type { Dialect } from "../sql/dialect.ts";
 import type { Driver, Sql, Transaction } from "../sql/driver.ts";
 import type { Lease, RetentionOrder, RetentionWrites } from "./ports.ts";
 import { lastOfFirst, type Ordered, removeFirst } from "./remove-first.ts";
@@ -49,18 +50,18 @@ async function stepOf(sql: Transaction, { dialect }: Driver, order: RetentionOrd
     (await removeSomeOfAny(sql, dialect, { deletedBefore, limit })) ||
     // Before organizations are named, as entries may refer to organizations that never existed.
     (await removeOldest(sql, "audit", auditBefore, limit)) ||
-    (await touchAll(sql, order))
+    (await touchAll(sql, dialect, order))
   );
 }
 
 /** Removes by age from all organizations, including deleted ones. */
-async function touchAll(sql: Transaction, order: RetentionOrder): Promise<number> {
+async function touchAll(sql: Transaction, dialect: Dialect, order: RetentionOrder): Promise<number> {
   const { messagesBefore, readsBefore, idsBefore, revocationsBefore, limit } = order;
   const organizations = await sql.all<{ id: string }>("SELECT id FROM organization");
   await sql.limitTo(organizations.map(({ id }) => id));
   return (
-    (await removeOldestEvents(sql, messagesBefore, limit)) ||
-    (await removeOldestReads(sql, readsBefore, limit)) ||
+    (await removeOldestEvents(sql, dialect, messagesBefore, limit)) ||
+    (await removeOldestReads(sql, dialect, readsBefore, limit)) ||
     (await removeOldest(sql, "delivery", messagesBefore, limit)) ||
     (await removeOldest(sql, "audience", messagesBefore && messagesBefore - audienceOutlivesMs, limit)) ||
     (await removeOldest(sql, "former_participant", messagesBefore && messagesBefore - clocksDifferMs, limit)) ||
@@ -72,15 +73,15 @@ async function touchAll(sql: Transaction, order: RetentionOrder): Promise<number
   );
 }
 
-async function removeOldestEvents(sql: Transaction, before: number | undefined, limit: number) {
-  return before === undefined ? 0 : await removeFirstEvents(sql, madeBefore("event", before, ""), limit);
+async function removeOldestEvents(sql: Transaction, dialect: Dialect, before: number | undefined, limit: number) {
+  return before === undefined ? 0 : await removeFirstEvents(sql, dialect, madeBefore("event", before, ""), limit);
 }
 
 /** Nothing replays these events, which would soon be most of the log. */
-async function removeOldestReads(sql: Transaction, before: number | undefined, limit: number) {
+async function removeOldestReads(sql: Transaction, dialect: Dialect, before: number | undefined, limit: number) {
   if (before === undefined) return 0;
   const where = "kind = 'read' AND id > ? AND id < ?";
-  return await removeFirstEvents(sql, { ...madeBefore("event", before, ""), where }, limit);
+  return await removeFirstEvents(sql, dialect, { ...madeBefore("event", before, ""), where }, limit);
 }
 
 async function removeOldest(sql: Sql, table: Dated, before: number | undefined, limit: number) {

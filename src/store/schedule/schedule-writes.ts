@@ -186,6 +186,7 @@ async function settleIn(
     sql.rows.update("scheduled_send", ["org", "id"], updates),
     hasEvents || freed === 0 ? undefined : sql.run(countBytes, -freed, org),
   ]);
+  if (ended.some(({ settled }) => settled.state === "failed")) sql.forget(); // what was sent is in the log
   await reschedule(sql, org, { now, ended: live.length, notBefore });
   const settled = new Map(ended.map((one) => [one.settled.id, one.settled]));
   return entries.map(({ id }) => settled.get(id) ?? { id, state: "over" });

@@ -6,6 +6,8 @@ export type Dialect = {
   forUpdate: string;
   /** Ends a SELECT that keeps its rows from being changed until the transaction ends, but lets others do the same. */
   forShare: string;
+  /** Follows `forShare` to leave out rows that others have locked, instead of waiting for them. */
+  skipLocked: string;
   /** A subquery over the texts of a JSON array, as in `… IN (${textsOf("?")})`. Its column is `value`. */
   textsOf(placeholder: string): string;
   /**
@@ -52,6 +54,7 @@ const postgresTime = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGIN
 export const sqliteDialect: Dialect = {
   forUpdate: "",
   forShare: "",
+  skipLocked: "",
   textsOf: (placeholder) => `SELECT value FROM json_each(${placeholder})`,
   tuplesOf: (placeholder, columns) =>
     `SELECT ${columnsOf(columns, (index) => `json_extract(value, '$[${index}]')`)} FROM json_each(${placeholder})`,
@@ -73,6 +76,7 @@ export const sqliteDialect: Dialect = {
 export const postgresDialect: Dialect = {
   forUpdate: " FOR UPDATE",
   forShare: " FOR SHARE",
+  skipLocked: " SKIP LOCKED",
   // Bun encodes a parameter of type json as JSON once more, so it is passed as text.
   textsOf: (placeholder) =>
     `SELECT value FROM json_array_elements_text(CAST(CAST(${placeholder} AS text) AS json)) AS texts (value)`,

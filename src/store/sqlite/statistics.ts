@@ -5,8 +5,17 @@
  */
 const shares: Record<string, Record<string, readonly number[]>> = {
   organization: { sqlite_autoindex_organization_1: [100, 1] },
-  user: { sqlite_autoindex_user_1: [10_000, 100, 1], user_by_place: [10_000, 100, 5, 5, 5] },
-  conversation: { sqlite_autoindex_conversation_1: [10_000, 100, 1] },
+  user: {
+    sqlite_autoindex_user_1: [10_000, 100, 1],
+    user_by_place: [10_000, 100, 5, 5, 5],
+    user_by_folded_id: [10_000, 100, 1, 1],
+    user_by_folded_name: [5_000, 50, 2, 1],
+  },
+  conversation: {
+    sqlite_autoindex_conversation_1: [10_000, 100, 1],
+    conversation_by_folded_id: [10_000, 100, 1, 1],
+    conversation_by_folded_name: [5_000, 50, 2, 1],
+  },
   participant: {
     sqlite_autoindex_participant_1: [100_000, 1_000, 10, 1],
     participant_by_user: [100_000, 1_000, 10, 1],
@@ -63,6 +72,7 @@ const shares: Record<string, Record<string, readonly number[]>> = {
     webhook_delivery_by_state: [100_000, 1_000, 1_000, 300, 1],
     webhook_delivery_next: [1_000, 10, 10, 1, 1],
     webhook_delivery_expiry: [100_000, 1, 1, 1, 1],
+    webhook_delivery_of_event: [100_000, 1_000, 2],
   },
   webhook_queue: { sqlite_autoindex_webhook_queue_1: [100, 1, 1], webhook_queue_by_time: [100, 1, 1, 1] },
   removal: { sqlite_autoindex_removal_1: [10, 1, 1] },

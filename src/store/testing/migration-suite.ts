@@ -86,7 +86,9 @@ export function describeMigration(
 
     test("is contracted, and earlier versions may no longer use it", async () => {
       await migrateStore(driver);
-      const known = withMigration("-- contract, 9.1.0: ends 9998-before\nALTER TABLE conversation DROP COLUMN name;\n");
+      const known = withMigration(
+        "-- contract, 9.1.0: ends 9998-before\nALTER TABLE participant DROP COLUMN created_at;\n",
+      );
       expect(await migrateStore(driver, { known })).toEqual({ from: last, to: last + 1 });
       expect(await oldest()).toBe(last + 1);
       const refusal = await migrateStore(driver).catch((error: unknown) => error);

@@ -244,7 +244,7 @@ export function describeWebhooks(engine: string, open: OpenDatabase): void {
       const [one, two] = [deliveryTo(hook), deliveryTo(hook)];
       await deliver(hook, one, two);
       const { webhookDeliveries } = context.store;
-      const lastTry = { at: 1, durationMs: 2, status: 200, error: null, answer: "ok" };
+      const lastTry = { at: 1, durationMs: 2, status: 200, error: null, answer: null }; // an answer goes with its event
       const tried = (of: typeof one, change: object) => ({ ...of, tries: 1, nextTryAt: null, lastTry, ...change });
       await webhookDeliveries.finish([tried(one, { state: "delivered" }), tried(two, { state: "failed" })]);
       await webhookDeliveries.finish([tried(one, { state: "waiting", nextTryAt: 50 })]); // of a node that was slower

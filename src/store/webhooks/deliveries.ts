@@ -1,6 +1,7 @@
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import { requireKey } from "../keys/key-proofs.ts";
 import type { Driver, Reader, Row, Transaction } from "../sql/driver.ts";
+import { withoutLateAnswers } from "./answers.ts";
 import { type DeliveryRow, deliveryColumns, toDelivery, toDeliveryRow, toTriedRow } from "./delivery-rows.ts";
 import type { WebhookDeliveryReads, WebhookDeliveryWrites, WebhookQueue } from "./ports.ts";
 
@@ -53,7 +54,7 @@ const dropQueue = "DELETE FROM webhook_queue WHERE org = ? AND webhook = ?";
 
 /**
  * Creates the writes of deliveries. They run beside sends, with which they share no rows. Locks are taken in this order:
- * due events, queues, deliveries.
+ * due events, events, queues, deliveries.
  */
 export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): WebhookDeliveryWrites {
   const within = <Result>(orgs: readonly string[], work: (sql: Transaction) => Promise<Result>) =>
@@ -131,10 +132,11 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
         else await sql.run(setNext, Number(next.next_at), org, webhook);
         return rows.map(toDelivery);
       }),
-    finish: (tried) =>
+    finish: (given) =>
       within(
-        tried.map(({ org }) => org),
+        given.map(({ org }) => org),
         async (sql) => {
+          const tried = await withoutLateAnswers(sql, driver.dialect, given);
           await expectAll(sql, tried);
           const rows = await sql.rows.lock<DeliveryRow>(
             "webhook_delivery",

@@ -183,7 +183,7 @@ export type WebhookDeliveryReads = {
 /** A delivery after a try. A delivery that does not wait any more has no `nextTryAt`. */
 export type TriedDelivery = Pick<
   WebhookDelivery,
-  "org" | "webhook" | "id" | "state" | "tries" | "nextTryAt" | "lastTry" | "expiresAt"
+  "org" | "webhook" | "id" | "eventId" | "state" | "tries" | "nextTryAt" | "lastTry" | "expiresAt"
 >;
 
 /** Writes deliveries. */
