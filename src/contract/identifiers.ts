@@ -4,16 +4,23 @@ import { isAtMost, isStorableText } from "../lib/text/text.ts";
 const maxIdentifierCharacters = 128;
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** Whether `text` is a valid identifier: 1 to 128 characters, no control characters, no lone surrogates (api.md, section 1). */
+/**
+ * Whether `text` is a valid identifier: 1 to 128 characters, no control characters, no lone surrogates (api.md, section 1). Nor is
+ * it `.` or `..`: URL parsers take those for steps, even percent-encoded (WHATWG URL, "double-dot URL path segment"), so that
+ * nobody could read, block or delete what has such an id.
+ */
 export function isIdentifier(text: string): boolean {
-  return text !== "" && isAtMost(text, maxIdentifierCharacters) && !controlCharacter.test(text) && text.isWellFormed();
+  if (text === "" || text === "." || text === "..") return false;
+  return isAtMost(text, maxIdentifierCharacters) && !controlCharacter.test(text) && text.isWellFormed();
 }
 
-const noIdentifier = "must be 1 to 128 characters, without control characters";
+const noIdentifier = 'must be 1 to 128 characters, without control characters, and neither "." nor ".."';
 const identifierSchema = {
   minLength: 1,
   maxLength: maxIdentifierCharacters,
-  pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$",
+  // Without a lookahead, which not every language has.
+  pattern:
+    "^([^.\\u0000-\\u001f\\u007f-\\u009f]|\\.[^.\\u0000-\\u001f\\u007f-\\u009f]|\\.\\.[^\\u0000-\\u001f\\u007f-\\u009f])[^\\u0000-\\u001f\\u007f-\\u009f]*$",
 };
 
 /** An identifier chosen by a caller: opaque, compared byte for byte. */

@@ -196,19 +196,6 @@ describe("identifiers of callers", () => {
     for (const { socket } of listeners) socket.terminate();
   });
 
-  test("may be . and .. if no path is involved, as a URL cannot carry them as segments", async () => {
-    const org = await createOrganization(herald());
-    const cid = await org.conversation(["alice", ".", ".."]);
-    expect((await org.sent("..", { id: "..", cid, body: "x" })).mid).toBe("..");
-    expect((await org.sentSystem(".", { id: ".", uids: [".", ".."] })).mid).toBe(".");
-    expect((await org.history(cid)).map((message) => message.from)).toEqual([".."]);
-    expect((await readList<Noun>(herald(), org.path("users"))).map((user) => user.id).sort()).toEqual([
-      ".",
-      "..",
-      "alice",
-    ]);
-  });
-
   test("are compared byte for byte: letter case, spaces and Unicode forms make a difference", async () => {
     const org = await createOrganization(herald());
     const lookalikes = ["Jos\u00e9", "Jose\u0301", "jos\u00e9", "Jos\u00e9 ", "Jos\u00e9\u200b", "Ｊos\u00e9"];
