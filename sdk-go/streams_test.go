@@ -252,8 +252,9 @@ func TestEventsMayHaveAnyLineEndsAByteOrderMarkAndSeveralLinesOfData(t *testing.
 
 func TestAnEventIsReadWhenItsLastLineEndsEvenIfThatIsACarriageReturn(t *testing.T) {
 	reader, writer := io.Pipe()
-	defer writer.Close()
 	go io.WriteString(writer, "data: 1\r\r")
+	late := time.AfterFunc(10*time.Second, func() { writer.Close() })
+	defer late.Stop()
 	for event := range readEvents(reader, func() {}) {
 		if string(event) != "1" {
 			t.Error(string(event))

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { $ } from "bun";
@@ -104,6 +104,20 @@ describe.skipIf(go === undefined)("the Go SDK", () => {
     await $`${go} vet ./...`.cwd(sdk).quiet();
     const { exitCode, stdout } = await $`${go} test ./...`.cwd(sdk).nothrow().quiet();
     expect([exitCode, exitCode === 0 ? "" : stdout.toString()]).toEqual([0, ""]);
+  });
+
+  test("is installed from a clone as its page says, without a network", async () => {
+    const { blocks } = readPage("docs/how-to/send-from-go.md");
+    const { text = "" } = blocks.find(({ language }) => language === "sh") ?? {};
+    const place = mkdtempSync(join(folder, "clone-"));
+    const shop = join(place, "shop");
+    cpSync(join(import.meta.dir, "go"), shop, { recursive: true });
+    symlinkSync(root, join(place, "herald"));
+    const env = { ...environment, GOPROXY: "off", GOFLAGS: "-modcacherw", PATH: `${dirname(go)}:${process.env.PATH}` };
+    await $`${go} mod init example.com/shop`.cwd(shop).env(env).quiet();
+    await $`bash -e -c ${text}`.cwd(shop).env(env).quiet();
+    await $`${go} build -o shop`.cwd(shop).env(env).quiet();
+    expect(existsSync(join(shop, "vendor", module, "herald.go"))).toBe(true);
   });
 
   test("does everything from a module elsewhere, with a real server", async () => {

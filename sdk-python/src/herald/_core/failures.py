@@ -48,8 +48,8 @@ def wrong_scheme(root: str) -> HeraldError:
 def may_be_wrong_scheme(root: str, cause: httpx.RequestError) -> bool:
     """Whether a failure is one of those that the wrong scheme leads to."""
     if root.startswith("https:"):
-        errors = [each for each in _chain(cause) if isinstance(each, ssl.SSLError)]
-        return bool(errors) and not is_untrusted(cause)
+        is_handshake = any(isinstance(each, (ssl.SSLError, ConnectionResetError)) for each in _chain(cause))
+        return is_handshake and not is_untrusted(cause)
     return isinstance(cause, (httpx.RemoteProtocolError, httpx.ReadError))
 
 
