@@ -24,7 +24,10 @@ import type { ConversationsView, ConversationView } from "./views/views.ts";
 export type ClientState = "stopped" | "connecting" | "connected" | "reconnecting" | "offline" | "closed";
 
 /** Why the state changed. `retryInMs` is present while reconnecting. */
-export type StateDetail = Partial<Ending> & { retryInMs?: number };
+export type StateDetail = Partial<Ending> & {
+  /** When the client tries again, in milliseconds from now. */
+  retryInMs?: number;
+};
 
 /**
  * The options of a client. Callbacks are called in order of arrival and are not awaited; what they throw, or reject with if they are
@@ -58,6 +61,8 @@ export type ClientOptions<X = CustomParameters> = {
   WebSocket?: WebSocketConstructor | undefined;
   /** Called once for each message, in order. `client.since` is then already its `_id`, which the app may save. */
   onMessage?: ((message: Message<X>) => void) | undefined;
+
+  /** Called once for each system message that arrives while the client is connected. */
   onSystemMessage?: ((message: SystemMessage<X>) => void) | undefined;
   /**
    * Called, in order among the messages, for each edit of a message, which may be one that the app does not have. After a
@@ -87,6 +92,7 @@ export type ClientOptions<X = CustomParameters> = {
 
 /** A client that stays connected. Requests reject without a connection, when the connection is lost, and after 10 s. */
 export type Client<X = CustomParameters> = {
+  /** Whether the client is connected. */
   readonly state: ClientState;
   /**
    * How the client is connected. Server-sent events replace a WebSocket that does not open, with the same promises; only requests
@@ -95,9 +101,17 @@ export type Client<X = CustomParameters> = {
   readonly transport: "websocket" | "sse" | undefined;
   /** The `_id` of the last message that was delivered. */
   readonly since: string | undefined;
+
+  /** Connects, and stays connected until `stop`. Does nothing if it does already. */
   start(): void;
+
+  /** Closes the connection and stays away until `start`, which goes on where the client was. */
   stop(): void;
+
+  /** Asks the server for a sign of life. Resolves when it has come. */
   ping(): Promise<void>;
+
+  /** A page of the user's conversations, most recently active first. */
   listConversations(options?: { limit?: number; cursor?: string }): Promise<ConversationPage>;
   /** The history of a conversation, newest first, or oldest first with `after`. */
   listMessages(options: { cid: string; limit?: number; before?: string; after?: string }): Promise<ListedMessage<X>[]>;
@@ -138,4 +152,9 @@ export type Client<X = CustomParameters> = {
 };
 
 /** A page of the user's conversations. `cursor` is `null` on the last page. */
-export type ConversationPage = { conversations: ConversationSummary[]; cursor: string | null };
+export type ConversationPage = {
+  /** The conversations of this page. */
+  conversations: ConversationSummary[];
+  /** Where the next page begins; `null` on the last one. */
+  cursor: string | null;
+};

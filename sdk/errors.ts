@@ -11,10 +11,15 @@ export type FieldError = {
 
 /** What an error of the admin API is made of. */
 export type ApiErrorFields = {
+  /** The HTTP status. */
   status: number;
+
+  /** What went wrong, for programs. */
   code: ApiErrorCode;
   /** What the code means, in words that never change; a failure without a response has none. */
   title?: string | undefined;
+
+  /** What went wrong, for people. */
   detail: string;
   /** What to do, if it is known. */
   advice?: string | undefined;
@@ -36,6 +41,7 @@ const advices: { [code: string]: string } = {
  * code `unreachable` means that there was no response, so the outcome is unknown.
  */
 export class HeraldApiError extends Error {
+  /** The name of the class. */
   override readonly name = "HeraldApiError";
   /** The HTTP status, or 0 if there was no response. */
   readonly status: number;
@@ -66,6 +72,7 @@ export class HeraldApiError extends Error {
 
 /** The server refused a request sent over the WebSocket. */
 export class HeraldRequestError extends Error {
+  /** The name of the class. */
   override readonly name = "HeraldRequestError";
   /** The status that the same error has over HTTP. */
   readonly status: number;
@@ -82,10 +89,12 @@ export class HeraldRequestError extends Error {
 
 /** There is no connection, it was lost, or there was no response in time. The outcome of the request is unknown. */
 export class HeraldConnectionError extends Error {
+  /** The name of the class. */
   override readonly name = "HeraldConnectionError";
 }
 
 /** An argument is unusable: an invalid server address, or an identifier that cannot be part of a URL. */
 export class HeraldArgumentError extends TypeError {
+  /** The name of the class. */
   override readonly name = "HeraldArgumentError";
 }

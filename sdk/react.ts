@@ -23,10 +23,16 @@ import type {
 } from "./views/views.ts";
 
 /** The state of the connection, and why it is not connected. */
-export type ConnectionSnapshot = { state: ClientState } & StateDetail;
+export type ConnectionSnapshot = {
+  /** Whether the client is connected. */
+  state: ClientState;
+} & StateDetail;
 
 /** The options of the client. `children` may use the hooks. */
-export type HeraldProviderProps = ClientOptions & { children?: ReactNode };
+export type HeraldProviderProps = ClientOptions & {
+  /** What may use the hooks. */
+  children?: ReactNode;
+};
 
 type SystemHandler = (message: SystemMessage) => void;
 type Herald = {

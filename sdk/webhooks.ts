@@ -2,18 +2,34 @@ import { HeraldArgumentError } from "./errors.ts";
 import type { Message, SystemMessage } from "./types.ts";
 
 /** A recipient who has not got the event: not connected, or connected without a client that has acknowledged it. */
-export type Unreached = { uid: string; reason: "offline" | "unacknowledged" };
+export type Unreached = {
+  /** The user. */
+  uid: string;
+  /** `offline`: no connection of the user got it. `unacknowledged`: one did, and has not acknowledged it. */
+  reason: "offline" | "unacknowledged";
+};
 
 /**
  * Who has not got an event `waited_seconds` after it was sent. Many users come in several parts, numbered from 1.
  * `truncated` says that a long body was cut.
  */
 export type UnreachedData = {
+  /** The organization. */
   organizationId: string;
+
+  /** Who was not reached: of several parts, the users of this one. */
   unreached: Unreached[];
+
+  /** How long Herald waited. */
   waited_seconds: number;
+
+  /** The number of this part, from 1. */
   part: number;
+
+  /** The number of parts. */
   parts: number;
+
+  /** Present if the body of the message is cut. */
   truncated?: true;
 };
 
@@ -26,17 +42,44 @@ export type WebhookTestData = {
 };
 
 /** The body of a webhook. `timestamp` is ISO 8601. Later versions may send further types: pass over those that you do not know. */
-export type WebhookPayload = { timestamp: string } & (
-  | { type: "message.unreached"; data: UnreachedData & { message: Message } }
-  | { type: "system_message.unreached"; data: UnreachedData & { system_message: SystemMessage } }
-  | { type: "webhook.test"; data: WebhookTestData }
+export type WebhookPayload = {
+  /** When it was found out, in ISO 8601. */
+  timestamp: string;
+} & (
+  | {
+      /** What it tells about. */
+      type: "message.unreached";
+      /** What it tells. */
+      data: UnreachedData & {
+        /** The message, as its recipients see it. */
+        message: Message;
+      };
+    }
+  | {
+      /** What it tells about. */
+      type: "system_message.unreached";
+      /** What it tells. */
+      data: UnreachedData & {
+        /** The system message, as its recipients see it. */
+        system_message: SystemMessage;
+      };
+    }
+  | {
+      /** What it tells about. */
+      type: "webhook.test";
+      /** What it tells. */
+      data: WebhookTestData;
+    }
 );
 
 /**
  * A webhook: its body, and its `id` from the header `webhook-id`, which is the same for each retry. Remember the id, and pass over
  * one that you have had.
  */
-export type Webhook = { id: string } & WebhookPayload;
+export type Webhook = {
+  /** The `webhook-id`, which is the same for each retry. */
+  id: string;
+} & WebhookPayload;
 
 /** A request as it came in. */
 export type WebhookRequest = {
@@ -57,7 +100,10 @@ export type WebhookRefusal = "missing_header" | "bad_timestamp" | "bad_signature
 
 /** A request is not a webhook of the one who has the secret, or is too old. Answer it with 400, and do nothing else. */
 export class HeraldWebhookError extends Error {
+  /** The name of the class. */
   override readonly name = "HeraldWebhookError";
+
+  /** Why it is refused, for programs. */
   readonly code: WebhookRefusal;
 
   constructor(code: WebhookRefusal, message: string) {

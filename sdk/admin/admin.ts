@@ -19,7 +19,28 @@ import { type FeedEvent, type FeedOptions, watchFeed } from "./feed.ts";
  * The admin API. The last argument of every method takes a `signal`. Methods reject with `HeraldApiError`, with `HeraldArgumentError`
  * for an identifier that cannot be part of a URL, or with the reason of the signal.
  */
-export type AdminClient = ReturnType<typeof createAdmin>;
+export type AdminClient = ReturnType<typeof createMessageCalls> &
+  ReturnType<typeof createBatchCalls> &
+  ReturnType<typeof createScheduleCalls> &
+  ReturnType<typeof createReportCalls> &
+  ReturnType<typeof createDirectoryCalls> &
+  ReturnType<typeof createTransferCalls> &
+  ReturnType<typeof createFileCalls> &
+  ReturnType<typeof createKeyCalls> &
+  ReturnType<typeof createWebhookCalls> &
+  ReturnType<typeof createServerCalls> & {
+    /**
+     * Makes any call: `path` includes the query, `body` is sent as JSON, and `Answer` is the type that the caller expects. GET, PUT
+     * and DELETE are retried as idempotent; other methods only with `isSafe`.
+     */
+    request<Answer = unknown>(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
+    /**
+     * Yields everything that is delivered in the organization from now on, in the order of its log: `for await (const event of
+     * admin.events("demo"))`. To end the feed, leave the loop or abort `signal`. A feed that is interrupted reconnects, but omits
+     * what is delivered in the meantime; `onStateChange` reports it. Throws if the server refuses the call.
+     */
+    events(org: string, options?: FeedFilter & FeedOptions): AsyncGenerator<FeedEvent, void>;
+  };
 
 const minBackoffMs = 250;
 const maxBackoffMs = 8_000;
@@ -38,17 +59,13 @@ export function createAdmin({
   retries = usualRetries,
   timeoutMs = 30_000,
   deadlineMs = Number.POSITIVE_INFINITY,
-}: AdminOptions) {
+}: AdminOptions): AdminClient {
   const root = rootOf(address);
   // A build may evaluate the module without the environment. The server refuses calls without a key.
   const key = typeof apiKey === "string" && apiKey.trim() === "" ? "" : readSecret(apiKey, "The API key");
   const settings = { root, key, fetch, retries, timeoutMs, deadlineMs, minBackoffMs, maxBackoffMs };
   const exchange = createExchange(settings);
 
-  /**
-   * Makes any call: `path` includes the query, `body` is sent as JSON, and `Answer` is the type that the caller expects. GET, PUT
-   * and DELETE are retried as idempotent; other methods only with `isSafe`.
-   */
   async function request<Answer = unknown>(
     method: string,
     path: string,
@@ -72,11 +89,6 @@ export function createAdmin({
     ...createWebhookCalls(request),
     ...createServerCalls(exchange, request),
 
-    /**
-     * Yields everything that is delivered in the organization from now on, in the order of its log: `for await (const event of
-     * admin.events("demo"))`. To end the feed, leave the loop or abort `signal`. A feed that is interrupted reconnects, but omits
-     * what is delivered in the meantime; `onStateChange` reports it. Throws if the server refuses the call.
-     */
     events(
       org: string,
       { signal, onStateChange, silentMs, ...filter }: FeedFilter & FeedOptions = {},

@@ -32,7 +32,10 @@ export type CallOptions = {
 };
 
 /** The options of `request`. `isSafe` says that the call is idempotent, so it may be retried. */
-export type RequestOptions = CallOptions & { isSafe?: boolean };
+export type RequestOptions = CallOptions & {
+  /** Whether the call is idempotent, so that it may be retried. */
+  isSafe?: boolean;
+};
 
 /** Makes a call with its retries. Each of them, and all together, may take `waitMs` longer than usual. */
 export type Exchange = (

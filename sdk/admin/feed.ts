@@ -10,11 +10,26 @@ import { openStream, unreachable } from "./http.ts";
 
 /** An event of a feed, exactly as received. */
 export type FeedEvent =
-  | { message: Message }
-  | { system_message: SystemMessage }
-  | { message_edit: MessageEdit }
-  | { message_delete: MessageDelete }
-  | { message_read: MessageRead };
+  | {
+      /** A message. */
+      message: Message;
+    }
+  | {
+      /** A system message. */
+      system_message: SystemMessage;
+    }
+  | {
+      /** An edit. */
+      message_edit: MessageEdit;
+    }
+  | {
+      /** A recall. */
+      message_delete: MessageDelete;
+    }
+  | {
+      /** A read. */
+      message_read: MessageRead;
+    };
 
 /**
  * `connected`: the feed shows everything that is delivered from now on. `reconnecting`: the feed was interrupted because of `error`

@@ -5,16 +5,46 @@ import type { CallOptions } from "./exchange.ts";
 import { openLines, unreachable } from "./http.ts";
 
 /** A problem that the server reports of a line, or of a whole import. */
-export type LineProblem = { status: number; code: ErrorCode; title?: string; detail: string; errors?: FieldError[] };
+export type LineProblem = {
+  /** The HTTP status. */
+  status: number;
+  /** What went wrong, for programs. */
+  code: ErrorCode;
+  /** What the code means, always in the same words. */
+  title?: string;
+  /** What went wrong, for people. */
+  detail: string;
+  /** Each invalid value. */
+  errors?: FieldError[];
+};
 
 /**
  * A line of the report of an import: how far it is, after each thousand lines; a line that was not imported; and the end. If `done`
  * is false, the import ended early, and all lines must be sent again.
  */
 export type ImportReport =
-  | { lines: number; failed: number }
-  | { line: number; problem: LineProblem }
-  | { done: boolean; lines: number; failed: number; problem?: LineProblem };
+  | {
+      /** How many lines were read. */
+      lines: number;
+      /** How many of them were not imported. */
+      failed: number;
+    }
+  | {
+      /** The number of a line that was not imported. */
+      line: number;
+      /** What is wrong with it. */
+      problem: LineProblem;
+    }
+  | {
+      /** Whether all lines were imported or reported. */
+      done: boolean;
+      /** How many lines were read. */
+      lines: number;
+      /** How many of them were not imported. */
+      failed: number;
+      /** What is wrong with it. */
+      problem?: LineProblem;
+    };
 
 /** The options of an import. When `signal` breaks it off, what it has reported is stored. */
 export type ImportOptions = CallOptions & {

@@ -2,10 +2,39 @@ import type { CustomParameters, MessageEnvelope } from "../types.ts";
 
 /** A line of an import. A `message` is history: it is stored, and delivered to nobody. */
 export type ImportRecord =
-  | { user: { id: string; name?: string | null; blocked?: boolean } }
-  | { conversation: { id: string; name?: string | null; participants?: string[] } }
-  | { participant: { cid: string; uid: string } }
   | {
+      /** A user. */
+      user: {
+        /** The id. */
+        id: string;
+        /** The name; `null` if none is set. */
+        name?: string | null;
+        /** Whether all of the user's tokens are refused. */
+        blocked?: boolean;
+      };
+    }
+  | {
+      /** A conversation. */
+      conversation: {
+        /** The id. */
+        id: string;
+        /** The name; `null` if none is set. */
+        name?: string | null;
+        /** Who takes part: the ids of users. */
+        participants?: string[];
+      };
+    }
+  | {
+      /** Who takes part in which conversation. */
+      participant: {
+        /** The conversation. */
+        cid: string;
+        /** The user. */
+        uid: string;
+      };
+    }
+  | {
+      /** A message of the past. */
       message: Omit<MessageEnvelope["message"], "id"> & {
         /** Identifies the message in the organization: the same again changes nothing. */
         id: string;
@@ -18,17 +47,64 @@ export type ImportRecord =
 
 /** A line of an export, which an import takes. The participants of a conversation beyond those in its line come in lines of their own. */
 export type ExportRecord =
-  | { user: { id: string; name: string | null; blocked?: true } }
-  | { conversation: { id: string; name: string | null; participants: string[] } }
-  | { participant: { cid: string; uid: string } }
   | {
-      message: {
+      /** A user. */
+      user: {
+        /** The id. */
         id: string;
+        /** The name; `null` if none is set. */
+        name: string | null;
+        /** Present if all of the user's tokens are refused. */
+        blocked?: true;
+      };
+    }
+  | {
+      /** A conversation. */
+      conversation: {
+        /** The id. */
+        id: string;
+        /** The name; `null` if none is set. */
+        name: string | null;
+        /** Who takes part: the ids of users. */
+        participants: string[];
+      };
+    }
+  | {
+      /** Who takes part in which conversation. */
+      participant: {
+        /** The conversation. */
         cid: string;
+        /** The user. */
+        uid: string;
+      };
+    }
+  | {
+      /** A message. */
+      message: {
+        /** The id. */
+        id: string;
+
+        /** The conversation. */
+        cid: string;
+
+        /** The author. */
         senderId: string;
+
+        /** The text. */
         body: string;
+
+        /** Custom parameters. */
         x: CustomParameters;
-        attachments?: { name: string; file_id: string }[];
+
+        /** The attachments. */
+        attachments?: {
+          /** The name of the file. */
+          name: string;
+          /** The id of the file. */
+          file_id: string;
+        }[];
+
+        /** When it was created, in ISO 8601. */
         created_at: string;
       };
     };

@@ -6,7 +6,11 @@ import { createUuid } from "../uuid.ts";
 export type UserTokenFields = {
   /** The server's `HERALD_TOKEN_SECRET`, at least 32 bytes. Whoever has it can speak for every user: keep it on servers. */
   secret: string;
+
+  /** The organization of the user. */
   organization: string;
+
+  /** The user. */
   user: string;
   /** How long the token is valid, in seconds (default 1 h). The server refuses more than it allows (30 days by default). */
   ttlSeconds?: number | undefined;

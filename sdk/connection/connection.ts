@@ -7,7 +7,14 @@ import type { WebSocketConstructor, WebSocketLike } from "./websocket.ts";
  * Why a connection ended. `code` is the close code, or 1006 if there was no close frame. `cause` is the error of the socket, if it
  * failed and the platform tells why (browsers do not).
  */
-export type Ending = { code: number; reason: string; cause?: unknown };
+export type Ending = {
+  /** The close code; 1006 if there was no close frame. */
+  code: number;
+  /** Why, in words. */
+  reason: string;
+  /** The error of the socket, if it failed and the platform tells why. */
+  cause?: unknown;
+};
 
 /** A connection. `request` sends a request and waits for the response; `end` closes it without waiting for the server. */
 export type Connection = {

@@ -3,7 +3,12 @@ import { sleep } from "../waiting/timers.ts";
 import { isLastPage } from "./pages.ts";
 
 /** Messages of one conversation that a gap left out, newest first. */
-export type MissedPage<X = CustomParameters> = { cid: string; messages: ListedMessage<X>[] };
+export type MissedPage<X = CustomParameters> = {
+  /** The conversation. */
+  cid: string;
+  /** The messages, newest first. */
+  messages: ListedMessage<X>[];
+};
 
 type Source<X> = {
   listConversations(page: { limit: number; cursor?: string }): Promise<{

@@ -1,7 +1,12 @@
 import { noteId, type Progress } from "./progress.ts";
 
 /** Keeps text across reloads. `localStorage` and `sessionStorage` are such stores. */
-export type Store = { getItem(key: string): string | null; setItem(key: string, value: string): void };
+export type Store = {
+  /** The text that was stored, or `null`. */
+  getItem(key: string): string | null;
+  /** Stores a text in place of what was there. */
+  setItem(key: string, value: string): void;
+};
 
 /** Progress that is kept in a store. */
 export type Saved = {

@@ -5,9 +5,12 @@ import { callSafely } from "../callbacks.ts";
  * the function that ends the subscription. Both suit React's `useSyncExternalStore`.
  */
 export type View<Snapshot> = {
+  /** What is shown now. It never changes: a change makes another one. */
   getSnapshot(): Snapshot;
   /** The snapshot before anything was read, with which a server renders. */
   getServerSnapshot(): Snapshot;
+
+  /** Calls the listener when there is another snapshot. Returns the function that ends that. */
   subscribe(listener: () => void): () => void;
 };
 

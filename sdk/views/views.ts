@@ -9,15 +9,25 @@ import { createView, type View } from "./view.ts";
  * `unread` counts messages of others, up to 100; it is known of the conversations in `client.conversations`.
  */
 export type ConversationSnapshot<X = CustomParameters> = {
+  /** The messages, oldest first. */
   messages: readonly ListedMessage<X>[];
+
+  /** Whether `loadOlder` has more to read. */
   hasOlder: boolean;
+
+  /** Whether it has been read. */
   isLoaded: boolean;
+
+  /** How many messages of others are unread, up to 100; `undefined` if that is not known. */
   unread: number | undefined;
+
+  /** Why reading failed, if it did. */
   error: unknown;
 };
 
 /** A conversation that follows what happens in it while it has a listener. */
 export type ConversationView<X = CustomParameters> = View<ConversationSnapshot<X>> & {
+  /** The id of the conversation. */
   readonly cid: string;
   /** Reads 50 more messages from the history. One call at a time reads; the others wait for it. */
   loadOlder(): Promise<void>;
@@ -27,17 +37,28 @@ export type ConversationView<X = CustomParameters> = View<ConversationSnapshot<X
 
 /** The user's conversations, most recently active first. */
 export type ConversationsSnapshot = {
+  /** The conversations that were read. */
   conversations: readonly ConversationSummary[];
+
+  /** Whether `loadMore` has more to read. */
   hasMore: boolean;
+
+  /** Whether it has been read. */
   isLoaded: boolean;
+
+  /** Why reading failed, if it did. */
   error: unknown;
 };
 
 /** The user's conversations, which follow new messages while the view has a listener. */
-export type ConversationsView = View<ConversationsSnapshot> & { loadMore(): Promise<void> };
+export type ConversationsView = View<ConversationsSnapshot> & {
+  /** Reads 100 more conversations. */
+  loadMore(): Promise<void>;
+};
 
 /** The client that the views read from. */
 export type Source<X> = {
+  /** What became of it. */
   readonly state: string;
   listMessages(page: { cid: string; limit: number; before?: string }): Promise<ListedMessage<X>[]>;
   listConversations(page: { limit: number; cursor?: string }): Promise<{

@@ -1,5 +1,5 @@
 // Checks the npm packages as they would be published. Of @herald/sdk: its manifest (publint), how its types resolve (attw), and the
-// bytes that it adds to a page. Of herald: that it has what a server needs, and nothing else.
+// bytes that it adds to a page, and that an editor has something to show for each public member. Of herald: that it has what a server needs, and nothing else.
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
@@ -7,6 +7,7 @@ import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/co
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { buildSdk } from "../build/sdk.ts";
+import { undocumentedMembers } from "./public-members.ts";
 
 const folder = "sdk";
 // Bytes of what a page loads first, minified and compressed by brotli: without what is imported only when it is needed, and without
@@ -25,7 +26,13 @@ const ofTests = /\.test\.tsx?$|\/testing\//;
 const serverAtMost = 1_000_000;
 
 buildSdk();
-const problems = [...(await lintManifest()), ...(await resolveTypes()), ...(await weigh()), ...listServer()];
+const problems = [
+  ...(await lintManifest()),
+  ...(await resolveTypes()),
+  ...(await weigh()),
+  ...listServer(),
+  ...findSilent(),
+];
 if (problems.length > 0) {
   console.log(problems.join("\n"));
   process.exit(1);
@@ -56,6 +63,12 @@ async function resolveTypes(): Promise<string[]> {
     .filter((problem) => !("resolutionKind" in problem && problem.resolutionKind === oldResolution))
     .filter(({ kind }) => !acceptedProblems.has(kind))
     .map((problem) => `attw: ${JSON.stringify(problem)}`);
+}
+
+function findSilent(): string[] {
+  const entries = ["index.d.ts", "admin.d.ts", "webhooks.d.ts", "react.d.ts"];
+  const members = undocumentedMembers(join(folder, "dist"), entries);
+  return members.map((member) => `${member} is public and has no docstring in the declarations`);
 }
 
 /** Bundlers make files of their own of what is imported dynamically. */

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { failuresIn, summarize } from "../test-summary.ts";
 import { undocumented } from "./check-docstrings.ts";
 import { isAllowed } from "./check-licences.ts";
+import { undocumentedMembers } from "./public-members.ts";
 
 describe("docstrings", () => {
   test("an export without one is named with its line", () => {
@@ -66,5 +70,36 @@ describe("the CI's closing line", () => {
     const long = [...Array.from({ length: 100 }, (_, index) => `line ${index}`), "(fail) d"];
     expect(failuresIn(long.join("\n"))).toEqual([long.slice(-31).join("\n")]);
     expect(failuresIn("(pass) a\n 1 pass")).toEqual([]);
+  });
+});
+
+describe("public members", () => {
+  test("each export, member, nested member and method without a docstring is found, also of what a function returns", () => {
+    const folder = mkdtempSync(join(tmpdir(), "herald-members-"));
+    try {
+      writeFileSync(
+        join(folder, "calls.d.ts"),
+        "export declare function create(): {\n  /** Documented. */\n  one(): void;\n  two(): void;\n};\n",
+      );
+      writeFileSync(
+        join(folder, "index.d.ts"),
+        [
+          'import type { create } from "./calls.js";',
+          "/** Documented. */\nexport type Known = {\n  /** Documented. */\n  a: string;\n  b: { c: 1 };\n};",
+          "export declare const silent: number;",
+          "/** Documented. */\nexport type Calls = ReturnType<typeof create>;",
+          "/** Documented. */\nexport declare class Fault extends Error {\n  readonly code: string;\n}",
+        ].join("\n"),
+      );
+      expect(undocumentedMembers(folder, ["index.d.ts"])).toEqual([
+        "Calls.two",
+        "Fault.code",
+        "Known.b",
+        "Known.b.c",
+        "silent",
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });

@@ -20,9 +20,24 @@ export type BatchEnvelope = MessageEnvelope | SystemMessageEnvelope;
  * The answer to the send with this number, counted from 1: it is stored (201, `replayed` if it was before), it would be (200, in a
  * dry run), or it was refused.
  */
-export type BatchAnswer = { line: number; status: number } & (
-  | ((MessageAnswer | SystemMessageAnswer | DryRunAnswer) & { replayed?: true; problem?: never })
-  | { problem: LineProblem; replayed?: never }
+export type BatchAnswer = {
+  /** The number of the send, from 1. */
+  line: number;
+  /** 201 for stored, 200 in a dry run, or the status of the refusal. */
+  status: number;
+} & (
+  | ((MessageAnswer | SystemMessageAnswer | DryRunAnswer) & {
+      /** Present if the send was stored before. */
+      replayed?: true;
+      /** Why the send was refused. */
+      problem?: never;
+    })
+  | {
+      /** Why the send was refused. */
+      problem: LineProblem;
+      /** Present if the send was stored before. */
+      replayed?: never;
+    }
 );
 
 /** The options of a batch. When `signal` breaks it off, what it has answered is stored. */

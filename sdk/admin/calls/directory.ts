@@ -29,6 +29,8 @@ export function createDirectoryCalls(request: Request) {
     async deleteOrganization(org: string, options: CallOptions = {}): Promise<void> {
       return request("DELETE", path`/admin/organizations/${org}`, undefined, options);
     },
+
+    /** Lists the organizations, by id. */
     async listOrganizations(page: PageOptions = {}, options: CallOptions = {}): Promise<Page<DirectoryEntry>> {
       return request("GET", `/admin/organizations${query(page)}`, undefined, options);
     },
@@ -45,6 +47,8 @@ export function createDirectoryCalls(request: Request) {
     ): Promise<User> {
       return request("PUT", path`/admin/organizations/${org}/users/${uid}`, fields, options);
     },
+
+    /** Reads a user. */
     async getUser(org: string, uid: string, options: CallOptions = {}): Promise<User> {
       return request("GET", path`/admin/organizations/${org}/users/${uid}`, undefined, options);
     },
@@ -61,6 +65,8 @@ export function createDirectoryCalls(request: Request) {
       const target = path`/admin/organizations/${org}/users/${uid}` + query({ messages });
       return request("DELETE", target, undefined, options);
     },
+
+    /** Lists the users of an organization, by id. */
     async listUsers(org: string, page: PageOptions = {}, options: CallOptions = {}): Promise<Page<User>> {
       return request("GET", path`/admin/organizations/${org}/users` + query(page), undefined, options);
     },
@@ -96,6 +102,8 @@ export function createDirectoryCalls(request: Request) {
     ): Promise<DirectoryEntry> {
       return request("PUT", path`/admin/organizations/${org}/conversations/${cid}`, fields, options);
     },
+
+    /** Reads a conversation. */
     async getConversation(org: string, cid: string, options: CallOptions = {}): Promise<DirectoryEntry> {
       return request("GET", path`/admin/organizations/${org}/conversations/${cid}`, undefined, options);
     },
@@ -103,6 +111,8 @@ export function createDirectoryCalls(request: Request) {
     async deleteConversation(org: string, cid: string, options: CallOptions = {}): Promise<void> {
       return request("DELETE", path`/admin/organizations/${org}/conversations/${cid}`, undefined, options);
     },
+
+    /** Lists the conversations of an organization, by id. */
     async listConversations(
       org: string,
       page: PageOptions = {},
@@ -116,10 +126,14 @@ export function createDirectoryCalls(request: Request) {
       const target = path`/admin/organizations/${org}/conversations/${cid}/participants/${uid}`;
       return request("PUT", target, undefined, options);
     },
+
+    /** Removes a user from a conversation. Open connections follow at once. */
     async removeParticipant(org: string, cid: string, uid: string, options: CallOptions = {}): Promise<void> {
       const target = path`/admin/organizations/${org}/conversations/${cid}/participants/${uid}`;
       return request("DELETE", target, undefined, options);
     },
+
+    /** Lists who takes part in a conversation, by id. */
     async listParticipants(
       org: string,
       cid: string,

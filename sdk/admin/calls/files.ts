@@ -40,9 +40,13 @@ export function createFileCalls(exchange: Exchange, request: Request, settings: 
     async putFile(org: string, fileId: string, bytes: FileBody, options: UploadOptions = {}): Promise<FileDescription> {
       return upload("PUT", path`/admin/organizations/${org}/files/${fileId}`, bytes, options);
     },
+
+    /** Reads what is known of a file, not its bytes. */
     async getFile(org: string, fileId: string, options: CallOptions = {}): Promise<FileDescription> {
       return request("GET", path`/admin/organizations/${org}/files/${fileId}`, undefined, options);
     },
+
+    /** Removes a file; messages that name it stay as they are. */
     async deleteFile(org: string, fileId: string, options: CallOptions = {}): Promise<void> {
       await request("DELETE", path`/admin/organizations/${org}/files/${fileId}`, undefined, options);
     },

@@ -18,6 +18,8 @@ export function createKeyCalls(request: Request) {
     async createKey(fields: NewApiKey, options: CallOptions = {}): Promise<ApiKeyWithSecret> {
       return request("POST", "/admin/keys", fields, options);
     },
+
+    /** Lists the keys, without their secrets. */
     async listKeys(page: PageOptions = {}, options: CallOptions = {}): Promise<Page<ApiKey>> {
       return request("GET", `/admin/keys${query(page)}`, undefined, options);
     },
@@ -25,6 +27,8 @@ export function createKeyCalls(request: Request) {
     async getOwnKey(options: CallOptions = {}): Promise<OwnApiKey> {
       return request("GET", "/admin/self", undefined, options);
     },
+
+    /** Reads a key, without its secret. */
     async getKey(id: string, options: CallOptions = {}): Promise<ApiKey> {
       return request("GET", path`/admin/keys/${id}`, undefined, options);
     },

@@ -4,7 +4,12 @@ import type { CallOptions, Exchange, Request } from "../exchange.ts";
 import { path, query } from "./paths.ts";
 
 /** What a node says of itself: `unavailable` if one of its checks is not `ok`, but says what is wrong. */
-export type Health = { status: "ok" | "unavailable"; checks: { [check: string]: string } };
+export type Health = {
+  /** Whether all checks are `ok`. */
+  status: "ok" | "unavailable";
+  /** What each check says: `ok`, or what is wrong. */
+  checks: { [check: string]: string };
+};
 
 /** Creates the calls about who is online, about the nodes, and what a node says of itself. */
 export function createServerCalls(exchange: Exchange, request: Request) {

@@ -1,0 +1,114 @@
+/** An organization, a user or a conversation. `name` is `null` if none is set. */
+export type DirectoryEntry = {
+  /** The id. */
+  id: string;
+  /** The name; `null` if none is set. */
+  name: string | null;
+  /** When it was created, in ISO 8601. */
+  created_at: string;
+};
+
+/** A user. `blocked` is present only while the user is blocked, that is, while all of the user's tokens are refused. */
+export type User = DirectoryEntry & {
+  /** Present if the user is blocked. */
+  blocked?: true;
+};
+
+/** The limits of an organization. `null` means the server's default, 0 means no limit. */
+export type OrganizationLimits = {
+  /** Requests a second over all keys. */
+  requests_per_second: number | null;
+
+  /** Stored messages and system messages a second. */
+  messages_per_second: number | null;
+
+  /** Connections that are open at the same time. */
+  connections: number | null;
+
+  /** Bytes of stored events and files. */
+  stored_bytes: number | null;
+};
+
+/** An organization with its limits and its current usage on all nodes. A usage figure is `null` if a node does not respond. */
+export type Organization = DirectoryEntry & {
+  /** What is set for it. */
+  limits: OrganizationLimits;
+
+  /** What it uses now, on all nodes. */
+  usage: Omit<OrganizationLimits, "stored_bytes"> & {
+    /** The bytes that are stored. */
+    stored_bytes: number;
+  };
+};
+
+/** A user token and when it expires (ISO 8601). */
+export type UserToken = {
+  /** The token, which a client connects with. */
+  token: string;
+  /** When it expires, in ISO 8601. */
+  expires_at: string;
+};
+
+/** A user and the user's number of connections on all nodes. `devices`, if requested, is the `device_id` of each connection. */
+export type OnlineUser = {
+  /** The user. */
+  id: string;
+  /** The number of open connections. */
+  connections: number;
+  /** The `device_id` of each connection; only if they were asked for. */
+  devices?: (string | null)[];
+};
+
+/** The number of connected users, each counted once, and of their connections. */
+export type OnlineCount = {
+  /** How many users are connected. */
+  count: number;
+  /** The number of open connections. */
+  connections: number;
+};
+
+/** A page of a list. `cursor` is `null` on the last page. */
+export type Page<Item> = {
+  /** The items of this page. */
+  items: Item[];
+  /** Where the next page begins; `null` on the last one. */
+  cursor: string | null;
+};
+
+/** Selects a page of a list: `limit` from 1 to 1,000 (default 100), and the `cursor` of the previous page. */
+export type PageOptions = {
+  /** How many items at most, 1 to 1,000 (default 100). */
+  limit?: number;
+  /** The `cursor` of the previous page. */
+  cursor?: string;
+};
+
+/** A file of messages. `size` is in bytes; `sha256` is in hexadecimal, and `null` until the bytes are uploaded. */
+export type FileDescription = {
+  /** The id of the file. */
+  file_id: string;
+
+  /** The name of the file. */
+  name: string;
+
+  /** Its size in bytes. */
+  size: number;
+
+  /** Its media type. */
+  content_type: string;
+
+  /** Its SHA-256 in hexadecimal; `null` until the bytes are uploaded. */
+  sha256: string | null;
+  /** ISO 8601. */
+  created_at: string;
+};
+
+/** Restricts a live feed to the events that match all given members. */
+export type FeedFilter = {
+  /** Only events of this kind. */
+  kind?: "message" | "system_message" | "message_edit" | "message_delete" | "message_read";
+  /** Only messages of this conversation, their edits, recalls and reads, and system messages that were sent to it. */
+  cid?: string;
+  /** Only events that this user sends or receives. */
+  uid?: string;
+};

@@ -1,0 +1,173 @@
+import type { ErrorCode } from "../error-codes.ts";
+
+/** A JSON value. */
+export type Json = string | number | boolean | null | Json[] | { [member: string]: Json };
+
+/** Free-form custom parameters: any JSON object. */
+export type CustomParameters = { [member: string]: Json };
+
+/** An attachment as recipients see it. */
+export type DeliveredAttachment = {
+  /** The id of the file, for `client.fileUrl` and `client.download`. */
+  file_id: string;
+  /** The name of the file. */
+  file_name: string;
+};
+
+/** A conversation message as it is delivered. `t` is in Unix seconds, `created_at` is ISO 8601 UTC. */
+export type Message<X = CustomParameters> = {
+  /** The id that the server gave it. */
+  _id: string;
+
+  /** When it was sent, in Unix seconds. */
+  t: number;
+
+  /** The user who sent it. */
+  from: string;
+
+  /** The text, which may be empty if there are attachments. */
+  body: string;
+
+  /** The conversation that it was sent to. */
+  cid: string;
+
+  /** Custom parameters, as they were sent. */
+  x: X;
+
+  /** The attachments, in their order. */
+  attachments: DeliveredAttachment[];
+
+  /** When it was sent: ISO 8601, in UTC, with milliseconds. */
+  created_at: string;
+};
+
+/** A message in a list: with the time of its last edit (ISO 8601), if there was one. */
+export type ListedMessage<X = CustomParameters> = Message<X> & {
+  /** When it was last edited, in ISO 8601. */
+  edited_at?: string;
+};
+
+/** An edit: from now on, the message `id` says this. `t` is in Unix seconds. */
+export type MessageEdit<X = CustomParameters> = {
+  /** The `_id` of the message. */
+  id: string;
+
+  /** The conversation of the message. */
+  cid: string;
+
+  /** The user who edited it. */
+  from: string;
+
+  /** The text from now on. */
+  body: string;
+
+  /** The custom parameters from now on. */
+  x: X;
+
+  /** When it was edited, in Unix seconds. */
+  t: number;
+};
+
+/** A recall: these messages were taken back by `from`, and are gone for everyone. `t` is in Unix seconds. */
+export type MessageDelete = {
+  /** The `_id` of each message. */
+  ids: string[];
+  /** The conversation of the messages. */
+  cid: string;
+  /** The user who took them back. */
+  from: string;
+  /** For whom they are gone: everyone. */
+  type: "all";
+  /** When they were taken back, in Unix seconds. */
+  t: number;
+};
+
+/**
+ * A system message as it is delivered. `_id` is the sender's `messageSystem.id`. `cid` is present if it was sent to a
+ * conversation. System messages are never replayed.
+ */
+export type SystemMessage<X = CustomParameters> = {
+  /** The sender's `messageSystem.id`; two senders may use the same one. */
+  _id: string;
+  /** When it was sent, in Unix seconds. */
+  t: number;
+  /** The user who sent it. */
+  from: string;
+  /** Custom parameters, as they were sent. */
+  x: X;
+  /** The conversation that it was sent to, if it was sent to one. */
+  cid?: string;
+};
+
+/**
+ * A participant has read messages of the user: `from` has read `ids`, which are the user's, and everything before them in `cid`.
+ * Never replayed. `t` is in Unix seconds.
+ */
+export type MessageRead = {
+  /** The `_id` of messages of this user that are read, with everything before them. */
+  ids: string[];
+  /** The conversation of the messages. */
+  cid: string;
+  /** The user who has read them. */
+  from: string;
+  /** When, in Unix seconds. */
+  t: number;
+};
+
+/**
+ * A conversation in the result of `listConversations`. `unread_messages_count` is the number of messages of others that the user
+ * has not read; 100 means 100 or more.
+ */
+export type ConversationSummary = {
+  /** The id of the conversation. */
+  _id: string;
+
+  /** The name; `null` if none is set. */
+  name: string | null;
+
+  /** The kind of conversation, as in SAMA. */
+  type: string;
+
+  /** When it was created, in ISO 8601. */
+  created_at: string;
+
+  /** When something last happened in it, in ISO 8601. */
+  updated_at: string;
+
+  /** How many messages of others the user has not read; 100 means 100 or more. */
+  unread_messages_count: number;
+
+  /** The newest message, if there is one. */
+  last_message?: Message<unknown> | null;
+};
+
+/** The response to `connect`. `recovered` is present only if `since` was sent. */
+export type ConnectAnswer = {
+  /** The session has begun. */
+  success: true;
+
+  /** The organization of the user. */
+  organization_id: string;
+
+  /** The user. */
+  user_id: string;
+
+  /** The id of the connection, for the operator. */
+  connection_id: string;
+
+  /** When the token expires, in ISO 8601. */
+  expires_at: string;
+
+  /** Whether everything after `since` was replayed. Absent if no `since` was sent. */
+  recovered?: boolean;
+};
+
+/** The error of a request sent over the WebSocket. */
+export type ResponseError = {
+  /** The status that the same error has over HTTP. */
+  status: number;
+  /** What went wrong, for programs. */
+  code: ErrorCode;
+  /** What went wrong, for people. */
+  message: string;
+};

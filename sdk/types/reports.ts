@@ -1,0 +1,84 @@
+import type { ListedMessage, SystemMessage } from "./events.ts";
+
+/**
+ * The delivery of a message on all nodes, about a second old. *Delivered* means written to an open connection; only an
+ * acknowledgement proves that a client received it. Times are ISO 8601, or `null` before the first delivery.
+ */
+export type Delivery = {
+  /** How many users it is addressed to. */
+  recipients: number;
+
+  /** To how many of them it was written. */
+  delivered_users: number;
+
+  /** To how many connections it was written. */
+  delivered_connections: number;
+
+  /** How many users acknowledged it. */
+  acknowledged_users: number;
+
+  /** When it was first written to a connection, in ISO 8601; `null` if never. */
+  first_delivered_at: string | null;
+
+  /** When it was last written to a connection, in ISO 8601; `null` if never. */
+  last_delivered_at: string | null;
+};
+
+/**
+ * A message, the API key that sent it, and its delivery. A message that was taken back has `recalled_at`, and no text any more.
+ * `acknowledged_before_edit` and `acknowledged_before_recall` say how many acknowledged it before the last edit, and the recall.
+ */
+export type MessageReport = {
+  /** The message, without its text once it was taken back. */
+  message: Omit<ListedMessage, "body" | "x" | "attachments"> & Partial<ListedMessage>;
+
+  /** When it was taken back, in ISO 8601, if it was. */
+  recalled_at?: string;
+
+  /** The API key that sent it; `null` for the bootstrap key. */
+  key_id: string | null;
+
+  /** Who has it. */
+  delivery: Delivery & {
+    /** How many users acknowledged it before the last edit. */
+    acknowledged_before_edit?: number;
+    /** How many users acknowledged it before it was taken back. */
+    acknowledged_before_recall?: number;
+  };
+};
+
+/**
+ * A system message, the API key that sent it, and its delivery, in `by_user` to each of the `uids` if it was sent to
+ * listed users.
+ */
+export type SystemMessageReport = {
+  /** The system message. */
+  system_message: SystemMessage;
+
+  /** The API key that sent it; `null` for the bootstrap key. */
+  key_id: string | null;
+
+  /** Who has it. */
+  delivery: Delivery & {
+    /** What became of it for each of the `uids`; `unknown` is no user of the organization. */
+    by_user?: { [uid: string]: "delivered" | "offline" | "unknown" };
+  };
+};
+
+/** Whether a recipient has a message: written to a connection, acknowledged by a client, or neither. */
+export type RecipientState = "delivered" | "acknowledged" | "missing";
+
+/** A user that a message was addressed to. Times are `null` if nothing is known. */
+export type Recipient = {
+  /** The user. */
+  uid: string;
+
+  /** Whether the user has it. */
+  state: RecipientState;
+
+  /** When it was written to a connection of the user, in ISO 8601. */
+  delivered_at: string | null;
+
+  /** When a client of the user acknowledged it, in ISO 8601. */
+  acknowledged_at: string | null;
+};

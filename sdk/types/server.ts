@@ -1,0 +1,243 @@
+import type { ErrorCode } from "../error-codes.ts";
+
+/**
+ * The figures of a node since it started, except latency (commit to delivery) and event loop delay, which cover about the last
+ * 30 s. `sends` counts stored sends, `send_errors` sends that failed with 5xx. `bus` is `none` for a node that runs alone.
+ */
+export type NodeFigures = {
+  /** How many sends were stored. */
+  sends: number;
+
+  /** How many sends failed with 5xx. */
+  send_errors: number;
+
+  /** How many events were written to connections. */
+  deliveries: number;
+
+  /** How many connections were cut because they read too slowly. */
+  slow_consumers_cut: number;
+
+  /** How often the node read events from the store that it had not heard of in time. */
+  repairs: number;
+
+  /** From commit to delivery, in milliseconds. */
+  latency_ms: {
+    /** The median; `null` if nothing was delivered. */
+    p50: number | null;
+    /** What one in a hundred exceeds; `null` if nothing was delivered. */
+    p99: number | null;
+  };
+
+  /** How late the event loop was, in milliseconds. */
+  event_loop_delay_ms: {
+    /** The median. */
+    p50: number;
+    /** What one in a hundred exceeds. */
+    p99: number;
+  };
+
+  /** Whether the bus to other nodes is there. */
+  bus: "up" | "down" | "none";
+};
+
+/**
+ * A running server. Times are ISO 8601, by its own clock. `lag_events` is the number of stored events not yet delivered at
+ * `lag_checked_at`, for the organization that was furthest behind.
+ */
+export type Node = {
+  /** The id of the process. */
+  id: string;
+
+  /** The name that the operator gave it. */
+  name: string | null;
+
+  /** The version of Herald. */
+  version: string;
+
+  /** The public address. */
+  url: string;
+  /** The internal address, if the node has one. */
+  admin_url?: string;
+
+  /** When it started, in ISO 8601. */
+  started_at: string;
+
+  /** When it last reported, in ISO 8601. */
+  reported_at: string;
+
+  /** The number of open connections. */
+  connections: number;
+
+  /** The number of organizations with connections to it. */
+  organizations: number;
+
+  /** How many stored events it had not delivered when it last looked. */
+  lag_events: number;
+
+  /** When it last looked, in ISO 8601. */
+  lag_checked_at: string | null;
+
+  /** What it has done. */
+  figures: NodeFigures;
+
+  /** Whether it has reported lately. */
+  state: "live" | "silent";
+};
+
+/** What an API key may do. `*` means everything. */
+export type ApiKeyScope =
+  | "message:send"
+  | "message:edit"
+  | "system:send"
+  | "directory:read"
+  | "directory:write"
+  | "history:read"
+  | "files:write"
+  | "webhooks:manage"
+  | "observe"
+  | "keys:manage"
+  | "*";
+
+/** An API key without its secret. Times are ISO 8601, or `null` for never. A restriction of `null` means none. */
+export type ApiKey = {
+  /** The id. */
+  id: string;
+
+  /** What the key is for. */
+  name: string;
+
+  /** What the key may do. */
+  scopes: ApiKeyScope[];
+
+  /** The organization; `null` means all. */
+  organization: string | null;
+
+  /** The users as whom the key may send; `null` for all. */
+  allowed_senders: string[] | null;
+
+  /** The networks that the key may be used from; `null` for all. */
+  cidrs: string[] | null;
+
+  /** When it expires, in ISO 8601; `null` for never. */
+  expires_at: string | null;
+
+  /** When it was created, in ISO 8601. */
+  created_at: string;
+
+  /** When it was last used, in ISO 8601; `null` if never. */
+  last_used_at: string | null;
+
+  /** Until when the secret before the last rotation works, in ISO 8601; `null` if it does not. */
+  old_secret_expires_at: string | null;
+};
+
+/** The calling key. `id` is `null` for the bootstrap key. */
+export type OwnApiKey = Pick<ApiKey, "name" | "scopes" | "organization" | "allowed_senders" | "expires_at"> & {
+  /** The id; `null` for the bootstrap key. */
+  id: string | null;
+};
+
+/** An API key with its secret in `key`, which the server shows only once. */
+export type ApiKeyWithSecret = ApiKey & {
+  /** The key itself, which no later answer has. */
+  key: string;
+};
+
+/** A new API key. Omitted restrictions are inherited from the calling key; `null` means no restriction. */
+export type NewApiKey = {
+  /** What the key is for. */
+  name: string;
+
+  /** What the key may do. */
+  scopes: ApiKeyScope[];
+
+  /** The organization; `null` means all. */
+  organization?: string | null;
+
+  /** The users as whom the key may send; `null` for all. */
+  allowed_senders?: string[] | null;
+
+  /** The networks that the key may be used from; `null` for all. */
+  cidrs?: string[] | null;
+
+  /** When it expires, in ISO 8601; `null` for never. */
+  expires_at?: string | null;
+};
+
+/** Restricts the audit log to the entries that match all given members. Times are ISO 8601; `until` is exclusive. */
+export type AuditFilter = {
+  /** Only calls about this organization. */
+  organization?: string;
+  /** The id of the calling key. */
+  key?: string;
+  /** An `operationId`, such as `deleteUser`. */
+  operation?: string;
+
+  /** Only calls that ended this way. */
+  result?: "done" | "refused" | "failed";
+  /** The HTTP status of the response. */
+  status?: number;
+
+  /** Only calls at this time or later, in ISO 8601. */
+  since?: string;
+
+  /** Only calls before this time, in ISO 8601. */
+  until?: string;
+};
+
+/** An entry of the audit log: who did what. `target` contains the ids that the call referred to. */
+export type AuditEntry = {
+  /** The id. */
+  id: string;
+
+  /** When the call was made, in ISO 8601. */
+  created_at: string;
+
+  /** The `operationId` of the call. */
+  operation: string;
+
+  /** The organization that it was about; `null` if none. */
+  organization: string | null;
+  /** `null` if the status is 401: an unauthenticated call is attributed to no key. */
+  key_id: string | null;
+
+  /** Where it came from. */
+  address: string | null;
+
+  /** The ids that it referred to. */
+  target: {
+    /** The organization. */
+    organization?: string;
+
+    /** The user. */
+    user?: string;
+
+    /** The conversation. */
+    conversation?: string;
+
+    /** The API key. */
+    key?: string;
+    /** The `jti` of a token. */
+    token?: string;
+
+    /** The user on whose behalf it was made. */
+    sender?: string;
+
+    /** The message. */
+    message?: string;
+  };
+
+  /** How it ended. */
+  result: "done" | "refused" | "failed";
+
+  /** The HTTP status of the response. */
+  status: number;
+
+  /** The code of the error; `null` if there was none. */
+  code: ErrorCode | null;
+
+  /** The `X-Request-Id` of the response. */
+  request_id: string;
+  /** The number of refused or failed calls that the node left out just before this entry. */
+  omitted: number;
+};
