@@ -123,10 +123,7 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
   async function token(): Promise<string> {
     const fresh = await readToken();
     try {
-      if (store && !saved) {
-        const { createSaved } = await import("./connection/saved.ts");
-        saved = createSaved(progress, typeof store === "function" ? store() : store, onError);
-      }
+      if (store) saved ??= (await import("./connection/saved.ts")).createSaved(progress, store, onError);
       saved?.begin(fresh);
     } catch (error) {
       onError(error);

@@ -22,8 +22,16 @@ const storedIds = 200;
 /** There is at most one write in this time. */
 const writeMs = 1_000;
 
-/** Keeps `since` and the last ids in a store, for each user by itself. `onError` is called if the store fails. */
-export function createSaved(progress: Progress, store: Store, onError: (error: unknown) => void): Saved {
+/**
+ * Keeps `since` and the last ids in a store, for each user by itself. `onError` is called if the store fails. Throws what a function
+ * that names the store throws.
+ */
+export function createSaved(
+  progress: Progress,
+  given: Store | (() => Store),
+  onError: (error: unknown) => void,
+): Saved {
+  const store = typeof given === "function" ? given() : given;
   const { ids } = progress;
   let key: string | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;

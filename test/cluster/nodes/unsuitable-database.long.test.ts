@@ -85,13 +85,14 @@ if (postgres !== undefined) {
         child = Bun.spawn([...asOther, bouncer ?? "", file], { stdout: "ignore", stderr: "ignore" });
         const probe = async () => {
           const sql = new SQL(`postgres://herald@127.0.0.1:${port}/postgres`, { max: 1 });
-          return await sql`SELECT 1`
-            .simple()
-            .then(
-              () => true,
-              () => undefined,
-            )
-            .finally(() => sql.close());
+          try {
+            await sql`SELECT 1`.simple();
+            return true;
+          } catch {
+            return undefined;
+          } finally {
+            await sql.close();
+          }
         };
         await eventually(probe, "the pooler");
       }
