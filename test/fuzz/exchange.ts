@@ -28,6 +28,7 @@ export async function exchange(
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
   const done = Promise.withResolvers<boolean>();
   let received: Buffer = Buffer.alloc(0);
+  const isHead = chunks[0]?.toString("latin1", 0, 5) === "HEAD ";
   async function send(): Promise<void> {
     for (const piece of isSlow ? piecesOf(Buffer.concat(chunks)) : chunks) {
       if (socket.destroyed) return;
@@ -39,7 +40,7 @@ export async function exchange(
   socket.on("connect", () => void send());
   socket.on("data", (data: Buffer) => {
     received = Buffer.concat([received, data]);
-    if (!thenEnds && isComplete(received)) done.resolve(false);
+    if (!thenEnds && isComplete(received, isHead)) done.resolve(false);
   });
   socket.on("error", () => done.resolve(false));
   socket.on("end", () => done.resolve(false));
@@ -73,10 +74,10 @@ function parse(received: Buffer): Omit<Outcome, "isHung"> {
   return { status: Number(/^HTTP\/1\.[01] (\d{3})/.exec(statusLine)?.[1]), headers, body, answers };
 }
 
-function isComplete(received: Buffer): boolean {
+function isComplete(received: Buffer, isHead: boolean): boolean {
   const { status, headers } = parse(received);
   if (status === undefined) return false;
-  if (status === 204 || headers.get("content-type")?.startsWith("text/event-stream") === true) return true;
+  if (isHead || status === 204 || headers.get("content-type")?.startsWith("text/event-stream") === true) return true;
   const rest = received.length - received.indexOf("\r\n\r\n") - 4;
   const length = headers.get("content-length");
   return length === undefined ? received.includes("0\r\n\r\n") : rest >= Number(length);

@@ -5,6 +5,7 @@ import { fuzz, fuzzSettings } from "./run.ts";
 
 const herald = useHerald({ env: fuzzSettings });
 const cases = 1_000;
+const mostBytes = 400 * 1024 * 1024; // with 24 callers, of which some have bodies of megabytes
 
 test("promise 8: hostile input of any kind gets a documented response, and an ordinary conversation continues beside it", async () => {
   const { seed } = createRandom();
@@ -16,4 +17,6 @@ test("promise 8: hostile input of any kind gets a documented response, and an or
   expect(replay).toEqual([]);
   expect(report.cases).toBe(cases);
   expect(report.errorsLogged).toEqual([]);
+  expect(report.mostBytes).toBeGreaterThan(0);
+  expect(report.mostBytes).toBeLessThan(mostBytes);
 });

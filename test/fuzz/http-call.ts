@@ -76,11 +76,11 @@ function queryOf(random: Random, { query }: Operation): string {
   return `?${pairs.join(pick(random, ["&", "&&", ";"]))}`;
 }
 
-/** A request before serialization. */
-type Parts = { method: string; target: string; headers: string[]; body: Buffer };
+/** A request before it is text. */
+export type Parts = { method: string; target: string; headers: string[]; body: Buffer };
 
 /** A well-formed request for an operation of the contract with a valid key, but hostile ids, query and body. */
-function callOf(random: Random, place: Place): Parts {
+export function callOf(random: Random, place: Place): Parts {
   const operation = pick(random, operations);
   // Existing things are not deleted, so that later cases get as far.
   const deletes = operation.method === "delete";

@@ -1,4 +1,5 @@
 import type { Random } from "../harness/random.ts";
+import { withOddFraming, withOddHeaders, withTwoLengths } from "./header-case.ts";
 import { crlf, head, type Place, whole } from "./http-call.ts";
 import { anyBytes, damage, once, pick } from "./pick.ts";
 
@@ -71,6 +72,8 @@ const broken: Record<string, (random: Random, place: Place) => Buffer[]> = {
       "latin1",
     ),
   ],
+  "odd framing": withOddFraming,
+  "two lengths that agree": withTwoLengths,
   "bare line feeds": (_, place) => [
     Buffer.from(`GET /admin/organizations HTTP/1.1\nHost: x\nAdmin-Api-Key: ${place.key}\n\n`),
   ],
@@ -97,7 +100,9 @@ function withFraming(random: Random, place: Place, headers: string[], body = "{}
 /** Makes a case of any kind, the same for the same `random`. */
 export function makeHttpCase(random: Random, place: Place): HttpCase {
   const isHttp = !once(random, 3);
-  const kinds = Object.entries(isHttp ? whole : broken) as [[string, (random: Random, place: Place) => Buffer[]]];
+  const kinds = Object.entries(isHttp ? { ...whole, "odd headers": withOddHeaders } : broken) as [
+    [string, (random: Random, place: Place) => Buffer[]],
+  ];
   const [kind, make] = pick(random, kinds);
   return { kind, isHttp, chunks: make(random, place), isSlow: once(random, 20) };
 }

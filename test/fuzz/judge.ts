@@ -18,6 +18,7 @@ const ofTheRuntime = new Set([400, 413, 431, 501, 505]);
 /** Requests that two parties could read differently: nobody may serve them. */
 const ambiguous = new Set([
   "two lengths that differ",
+  "two lengths that agree",
   "a length and chunks",
   "odd chunks",
   "bare line feeds",
@@ -35,15 +36,20 @@ const documented = new Set<number | undefined>([
   ...Object.values(closeCodes).map(({ code }) => code),
 ]);
 
+/** What a number or a text that was not computed looks like in a header. */
+const unprintedValue = /\b(NaN|Infinity|undefined|null)\b|\[object /;
+
 /** Above this, Bun responds 431 before it has read everything, and closes: the network may then lose the response. */
 const largestHeadBytes = 16 * 1024;
 
 /**
- * Whether the body of a method that takes none has no declared length. Its connection is closed with the response, while the
- * client may still be writing: the network may then lose the response (RFC 9112, section 9.6).
+ * Whether a body without a declared length may be left unread: that of a method that takes none, and one that comes slowly. Its
+ * connection is closed with the response, while the client may still be writing: the network may then lose the response (RFC
+ * 9112, section 9.6).
  */
-function isCutOff({ kind, chunks }: HttpCase): boolean {
-  return kind === "a hostile call in chunks" && /^(GET|HEAD) /.test(chunks[0]?.toString("latin1", 0, 5) ?? "");
+function isCutOff({ kind, chunks, isSlow }: HttpCase): boolean {
+  if (kind !== "a hostile call in chunks") return false;
+  return isSlow || /^(GET|HEAD) /.test(chunks[0]?.toString("latin1", 0, 5) ?? "");
 }
 
 /** Judges the outcome of an HTTP case. */
@@ -57,10 +63,16 @@ export function judgeHttp(given: HttpCase, outcome: Outcome): Verdict {
   }
   if (ambiguous.has(kind) && (status < 400 || answers > 1))
     return { answer: `${status}`, fault: "an ambiguous request was served" };
-  if (status < 400) return { answer: `${status}`, fault: undefined };
+  const odd = [...headers].find(([name, value]) => name !== "x-request-id" && unprintedValue.test(value));
+  if (odd !== undefined) return { answer: `${status}`, fault: `the header ${odd.join(": ")}` };
+  if (status < 400) {
+    const fault = headers.has("x-request-id") ? undefined : "an answer without X-Request-Id";
+    return { answer: `${status}`, fault };
+  }
   const isBeyondFile = status === 416 && body === "" && headers.has("content-range"); // RFC 9110, section 15.5.17
   if (isBeyondFile) return { answer: "416", fault: undefined };
   if (body === "" && ofTheRuntime.has(status)) return { answer: `${status} of the runtime`, fault: undefined };
+  if (isHead(given)) return { answer: `${status}`, fault: faultOfHead(status, headers) };
   const problem = parse(body);
   const code = String(problem?.code);
   const answer = `${status} ${code}`;
@@ -73,6 +85,17 @@ export function judgeHttp(given: HttpCase, outcome: Outcome): Verdict {
   if (headers.get("x-request-id") !== problem.request_id) return fault("the request's id is not that of the header");
   if (status === 422 && !Array.isArray(problem.errors)) return fault("a 422 without errors");
   return { answer, fault: undefined };
+}
+
+function isHead({ chunks }: HttpCase): boolean {
+  return chunks[0]?.toString("latin1", 0, 5) === "HEAD ";
+}
+
+/** What is wrong with the headers of an error that has no body. */
+function faultOfHead(status: number, headers: Outcome["headers"]): string | undefined {
+  if (status >= 500) return "a fault of the server";
+  if (headers.get("content-type") !== "application/problem+json") return "an error that is no problem document";
+  return headers.has("x-request-id") ? undefined : "an answer without X-Request-Id";
 }
 
 /** The outcome of a socket case: the texts received, and how it ended. */

@@ -1,3 +1,4 @@
+import { memoryOf } from "../../bench/harness/meter.ts";
 import { OPCODE, openRawSocket } from "../harness/clients/raw-socket.ts";
 import { within } from "../harness/deadline.ts";
 import { createRandom } from "../harness/random.ts";
@@ -37,6 +38,8 @@ export type FuzzReport = {
   answers: Map<string, number>;
   unexpected: Unexpected[];
   errorsLogged: string[];
+  /** The most memory that the server had at any pulse. */
+  mostBytes: number;
 };
 
 type Options = {
@@ -50,7 +53,7 @@ type Options = {
 
 /** Sends hostile cases in parallel, and meanwhile messages of an ordinary caller to an ordinary listener. */
 export async function fuzz({ herald, seed, isOver, only }: Options): Promise<FuzzReport> {
-  const report: FuzzReport = { cases: 0, answers: new Map(), unexpected: [], errorsLogged: [] };
+  const report: FuzzReport = { cases: 0, answers: new Map(), unexpected: [], errorsLogged: [], mostBytes: 0 };
   const witness = await startWitness(herald);
   let place = await preparePlace(herald);
   let next = only ?? 0;
@@ -82,7 +85,10 @@ export async function fuzz({ herald, seed, isOver, only }: Options): Promise<Fuz
   }
 
   // Pulses even while a case waits to be abandoned: the witness's own connection must not be idle for that long.
-  const pulse = setInterval(() => void witness.listen().catch(() => undefined), pulseMs);
+  const pulse = setInterval(() => {
+    report.mostBytes = Math.max(report.mostBytes, memoryOf(herald.pid));
+    void witness.listen().catch(() => undefined);
+  }, pulseMs);
   await Promise.all(Array.from({ length: lanes }, lane)).finally(() => clearInterval(pulse));
   await witness.listen(); // rejects if any earlier call did
   witness.stop();

@@ -13,7 +13,8 @@ export type Nginx = { url: string; [Symbol.asyncDispose](): Promise<void> };
  * `proxy` has further lines of its settings.
  */
 export async function startNginx(nodes: readonly string[], proxy: readonly string[] = []): Promise<Nginx | undefined> {
-  const program = Bun.which("nginx") ?? reportMissing("nginx", "nginx-light");
+  const program =
+    Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin` }) ?? reportMissing("nginx", "nginx-light");
   if (program === undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "herald-nginx-"));
   const port = freePort();
