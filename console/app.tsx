@@ -15,9 +15,10 @@ export function App() {
   const [isTrying, setIsTrying] = useState(keyStore.read() !== null);
   const [reason, setReason] = useState<unknown>();
 
-  useEffect(() => {
+  const tryKept = useCallback(() => {
     const kept = keyStore.read();
     if (kept === null) return;
+    setIsTrying(true);
     signIn(kept)
       .then(setSession, (error: unknown) => {
         if (error instanceof HeraldApiError && error.status === 401) keyStore.clear();
@@ -25,6 +26,7 @@ export function App() {
       })
       .finally(() => setIsTrying(false));
   }, []);
+  useEffect(tryKept, []);
 
   const end = useCallback((why: unknown) => {
     keyStore.clear();
@@ -37,6 +39,7 @@ export function App() {
   return (
     <SignIn
       reason={reason}
+      retry={keyStore.read() === null ? undefined : tryKept}
       onSignIn={(made) => {
         keyStore.write(made.apiKey);
         setSession(made);

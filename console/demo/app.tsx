@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { keyStore } from "../state/key-store.ts";
 import { basePath } from "../state/server.ts";
 import { type Demo, openDemo } from "./demo.ts";
-import { explain } from "./explain.ts";
+import { explain, isPassing } from "./explain.ts";
 import { PersonWindow } from "./person-window.tsx";
 import { SignIn } from "./sign-in.tsx";
 
@@ -20,7 +20,7 @@ export function App() {
       keyStore.write(key);
       setState({ demo, isBusy: false, fault: undefined });
     } catch (error) {
-      keyStore.clear();
+      if (!isPassing(error)) keyStore.clear();
       setState({ demo: undefined, isBusy: false, fault: explain(error) });
     }
   }

@@ -24,10 +24,12 @@ type Props = {
   onSignIn: (session: Session) => void;
   /** Why the previous session ended, or why this tab's key did not work. */
   reason: unknown;
+  /** Tries this tab's key again, if there is one. */
+  retry: (() => void) | undefined;
 };
 
 /** Asks for an API key. */
-export function SignIn({ onSignIn, reason }: Props) {
+export function SignIn({ onSignIn, reason, retry }: Props) {
   const [apiKey, setApiKey] = useState("");
   const [state, setState] = useState<{ isBusy: boolean; error: unknown }>({ isBusy: false, error: reason });
   const field = useRef<HTMLInputElement>(null);
@@ -81,7 +83,9 @@ export function SignIn({ onSignIn, reason }: Props) {
               />
             )}
           </Field>
-          {state.error !== undefined && !isRefused && <Problem error={state.error} />}
+          {state.error !== undefined && !isRefused && (
+            <Problem error={state.error} retry={state.error === reason ? retry : undefined} />
+          )}
           {isRefused && (
             <p class="visually-hidden" role="alert">
               The server refuses this key.

@@ -20,6 +20,11 @@ export function explain(error: unknown): Explanation {
       const advice = "Check that the server is running and reachable from this computer, then try again.";
       return { title: "Herald does not respond", detail, advice, code: undefined, requestId };
     }
+    if (code === "not_herald") {
+      const advice =
+        "Check the proxy between this browser and Herald, and that Herald is running behind it, then try again.";
+      return { title: "Something other than Herald answered", detail, advice, code: undefined, requestId };
+    }
     const entry = Object.hasOwn(errorCatalogue, code) ? errorCatalogue[code as ErrorCode] : undefined;
     const advice = entry?.advice === detail ? undefined : entry?.advice;
     const title = entry?.title ?? `The server responded with ${status}`;
@@ -32,9 +37,11 @@ export function explain(error: unknown): Explanation {
 
 type Props = { error: unknown; retry?: (() => void) | undefined };
 
-/** A failure and what to do about it. Screen readers announce it. */
+/** A failure and what to do about it. Screen readers announce it. `retry` repeats a call that only reads. */
 export function Problem({ error, retry }: Props) {
-  const { title, detail, advice, code, requestId } = explain(error);
+  const { title, detail, advice: generalAdvice, code, requestId } = explain(error);
+  const isTemporary = error instanceof HeraldApiError && error.status >= 500 && code !== undefined;
+  const advice = retry !== undefined && isTemporary ? "Nothing was changed. Try again in a moment." : generalAdvice;
   return (
     <div class="notice bad" role="alert">
       <p class="notice-title">{title}</p>
@@ -50,7 +57,7 @@ export function Problem({ error, retry }: Props) {
         <p class="fine">
           {code !== undefined && (
             <>
-              Code <a href={`${basePath}/docs/errors#${code}`}>{code}</a>
+              Code {Object.hasOwn(errorCatalogue, code) ? <a href={`${basePath}/docs/errors#${code}`}>{code}</a> : code}
             </>
           )}
           {code !== undefined && requestId !== undefined && " · "}

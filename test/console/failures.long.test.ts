@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Route } from "playwright-core";
+import { useHerald } from "../harness/servers/herald.ts";
+import { findChromium, launchChromium, visit } from "./browser.ts";
+
+const chromium = findChromium();
+const herald = useHerald({ oneNode: "what one page shows of one node", env: { HERALD_DEMO: "1" } });
+const calls = "**/admin/**";
+
+const failAs = (status: number, code: string) => (route: Route) =>
+  route.fulfill({
+    status,
+    contentType: "application/problem+json",
+    body: JSON.stringify({
+      type: `/docs/errors#${code}`,
+      title: "",
+      status,
+      detail: "it is restarting",
+      code,
+      request_id: "r",
+    }),
+  });
+
+describe.if(chromium !== undefined)("where calls fail, the pages say what happened and what to do", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium(chromium ?? "");
+  });
+  afterAll(async () => {
+    await browser.close();
+  });
+
+  test.each(["/console", "/console/demo"])("%s is not blank when its scripts do not arrive", async (path) => {
+    await using visited = await visit(browser, herald(), { path });
+    await visited.page.route("**/*.js", (route) => route.abort());
+    await visited.page.reload();
+    await visited.sees("load the page again");
+    await visited.sees("HERALD_BASE_PATH");
+    await visited.page.unroute("**/*.js");
+    await visited.page.reload();
+    await visited.page.getByLabel("API key").waitFor();
+    expect(await visited.page.getByText("load the page again").count()).toBe(0);
+  });
+
+  test("the console keeps the key of a tab while the server does not respond, and tries again", async () => {
+    await using console = await visit(browser, herald());
+    const { page } = console;
+    await console.signIn();
+    for (const fail of [(route: Route) => route.abort(), failAs(503, "unavailable")]) {
+      await page.route(calls, fail);
+      await page.reload();
+      await page.getByRole("alert").getByRole("button", { name: "Try again" }).waitFor();
+      await page.unroute(calls);
+      await page.getByRole("button", { name: "Try again" }).click();
+      await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+    }
+    await page.route(calls, failAs(401, "unauthorized"));
+    await page.reload();
+    await console.sees("The server refuses this key. It may be mistyped");
+    expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0);
+  });
+
+  test("the demo keeps it, too", async () => {
+    await using demo = await visit(browser, herald(), { path: "/console/demo" });
+    const { page } = demo;
+    await page.getByLabel("Admin API key").fill(herald().key);
+    await page.keyboard.press("Enter");
+    await page.getByRole("region", { name: "Bob" }).waitFor();
+    await page.route(calls, (route) => route.abort());
+    await page.reload();
+    await demo.sees("The server does not respond.");
+    await page.unroute(calls);
+    await page.reload();
+    await page.getByRole("region", { name: "Bob" }).waitFor();
+  });
+
+  test("an answer that is not Herald's is told as such, and links to no explanation that does not exist", async () => {
+    await using console = await visit(browser, herald());
+    const { page } = console;
+    await console.signIn();
+    await page.route(calls, (route) => route.fulfill({ status: 404, contentType: "text/html", body: "<h1>No</h1>" }));
+    await console.open("Users");
+    const alert = page.getByRole("alert");
+    await alert.getByText("Something other than Herald answered").waitFor();
+    await alert.getByText("Check the proxy between this browser and Herald").waitFor();
+    expect(await alert.getByRole("link").count()).toBe(0);
+  });
+
+  test("a list that cannot be read now is said to have changed nothing", async () => {
+    await using console = await visit(browser, herald());
+    const { page } = console;
+    await console.signIn();
+    await page.route(calls, failAs(503, "unavailable"));
+    await console.open("Users");
+    await page.getByRole("alert").getByText("Nothing was changed. Try again in a moment.").waitFor();
+    await page.unroute(calls);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await console.sees("Alice");
+  });
+
+  test("a part of the console that cannot be loaded, as after an upgrade, says to load the page again", async () => {
+    await using console = await visit(browser, herald());
+    const { page } = console;
+    await console.signIn();
+    await page.route("**/assets/compose-*", (route) => route.abort());
+    await console.open("Compose");
+    await page.getByRole("alert").getByText("Load the page again: the server may have been upgraded").waitFor();
+  });
+});
