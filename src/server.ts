@@ -213,7 +213,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     tracePlay: tracing?.play,
   });
   gateway = connections;
-  const outbox = createNodeOutbox({ config, store, use, clock, steadyClock, outages: dependencies.outbox, onError });
+  const outbox = createNodeOutbox({ ...parts, outages: dependencies.outbox, log, onError });
   const figures = {
     ...counting.figures,
     gateway: connections.figures,

@@ -1,5 +1,5 @@
 import { HeraldError, toHeraldError } from "../contract/errors/errors.ts";
-import { problemResponse } from "../contract/errors/problem.ts";
+import { codeOf, problemResponse } from "../contract/errors/problem.ts";
 import { linesType } from "../contract/transfer/lines.ts";
 import type { ClientAddress, Peers } from "../lib/network/client-address.ts";
 import type { Refusals } from "../services/limits/refusals.ts";
@@ -33,6 +33,8 @@ export type Call = {
   isReplay: boolean;
   /** The response status; 0 before. */
   status: number;
+  /** The code of the error that it was refused with. */
+  code: string | undefined;
   /** The time the caller asked to wait after the work was done, which `tookMs` leaves out. */
   waitedMs: number;
   tookMs: number;
@@ -63,6 +65,7 @@ export function callOf(route: Route, from: Peers, { requestId, door = "only" }: 
     isBodyRead: false,
     isReplay: false,
     status: 0,
+    code: undefined,
     waitedMs: 0,
     tookMs: 0,
   };
@@ -173,6 +176,7 @@ export function followCalls(observers: Observers): FollowCall {
     };
     const response = await (traceCall === undefined ? admit() : traceCall<Answer | Response>(request, call, admit));
     call.status = response?.status ?? 101;
+    call.code = codeOf(response);
     call.tookMs = performance.now() - startedAt - call.waitedMs;
     call.requestId ??= response?.headers.get("X-Request-Id") ?? undefined;
     onAnswer(call);

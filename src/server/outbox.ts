@@ -1,5 +1,7 @@
+import type { Logger } from "pino";
 import { type Config, httpLimitsOf } from "../config.ts";
 import type { OutageEvents } from "../lib/observing/outages.ts";
+import { createSparing } from "../lib/observing/sparing.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import type { OrganizationUse } from "../services/limits/organization-use.ts";
 import { createOutbox, type OutboxFigures } from "../services/outbox/outbox.ts";
@@ -9,6 +11,9 @@ import setup from "../store/outbox/setup.sql" with { type: "text" };
 import type { SendLog } from "../store/ports.ts";
 
 const clocksDifferMs = 24 * 3600 * 1000; // at most, between a node that gives a send its time and the databases
+
+const refusedAdvice =
+  "refused a row of the outbox; it is kept in herald.outbox_refused with the reason: correct what it names, and send it again";
 
 /** What to run once in the database of `HERALD_OUTBOX_URL`. */
 export const outboxSql: string = setup;
@@ -35,15 +40,20 @@ type Dependencies = {
   clock: Clock;
   steadyClock: Clock;
   outages: OutageEvents;
+  log: Logger;
   onError(error: unknown): void;
 };
 
 /** Creates what sends from the outbox; `undefined` if none is configured. */
 export function createNodeOutbox(dependencies: Dependencies): NodeOutbox | undefined {
-  const { config, store, use, clock, steadyClock, outages, onError } = dependencies;
+  const { config, store, use, clock, steadyClock, outages, log, onError } = dependencies;
   if (config.HERALD_OUTBOX_URL === undefined) return undefined;
   const limits = httpLimitsOf(config);
   const table = openOutbox(config.HERALD_OUTBOX_URL, limits.requestBytes);
+  const tellRefused = createSparing({
+    tell: (facts, before) => log.warn({ ...facts, before }, refusedAdvice),
+    clock: steadyClock,
+  });
   const sendRows = createOutboxSends({
     ...store,
     use,
@@ -52,6 +62,7 @@ export function createNodeOutbox(dependencies: Dependencies): NodeOutbox | undef
     elapsed: steadyClock,
     onError,
     basePath: config.HERALD_BASE_PATH,
+    onRefused: (org, row, { code, message }) => tellRefused(code, { code, org, row, reason: message }),
   });
   let neededFrom = 0;
   const outbox = createOutbox({ table, sendRows, elapsed: steadyClock });

@@ -1,9 +1,11 @@
 import type { Logger } from "pino";
 import { type Config, httpLimitsOf } from "../config.ts";
-import { rateLimited } from "../contract/errors/errors.ts";
+import { type HeraldError, rateLimited } from "../contract/errors/errors.ts";
 import { createSeen } from "../lib/caches/seen.ts";
 import { fetchDocument } from "../lib/network/fetch-document.ts";
 import type { OutageEvents } from "../lib/observing/outages.ts";
+import { rootCauseOf } from "../lib/observing/root-cause.ts";
+import { createSparing } from "../lib/observing/sparing.ts";
 import { createLimiter } from "../lib/queues/limiter.ts";
 import { createPacedWork, paceWhile } from "../lib/queues/paced-work.ts";
 import { joinIds } from "../lib/text/joined-ids.ts";
@@ -105,6 +107,14 @@ export function createServices(dependencies: Dependencies) {
       pauseMs,
     });
   const longReads = paced(longReading);
+  const tellRefused = createSparing({
+    tell: (facts, before) => log.info({ ...facts, before }, "refused a user token"),
+    clock: steadyClock,
+  });
+  const onRefused = (error: HeraldError) => {
+    const reason = rootCauseOf(error);
+    tellRefused(reason, { code: error.code, reason });
+  };
   return {
     messages: createMessages({ ...store, use, clock, awaited }),
     systemMessages: createSystemMessages({ ...store, use, clock, awaited }),
@@ -138,7 +148,7 @@ export function createServices(dependencies: Dependencies) {
         if (told.isNew(joinIds(org, String(offset)))) log.error({ org, offset }, unreadableAdvice);
       },
     }),
-    sessions: createSessions({ ...store, tokens, refusals, clock }),
+    sessions: createSessions({ ...store, tokens, refusals, clock, onRefused }),
     feedStarts: createFeedStarts(store),
     catchUp: createCatchUp({ ...store, ...recovery, clock }),
     deliveryReports,

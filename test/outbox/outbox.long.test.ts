@@ -144,6 +144,10 @@ if (engines !== undefined) {
         { code: "message_id_conflict", detail: expect.stringContaining("`twice`"), body: "y" },
         { code: "invalid_request", detail: expect.any(String), body: "odd" },
       ]);
+      const told = herald.logLines().filter(({ row }) => row !== undefined);
+      expect(told.map(({ level, code, org: of }) => [level, code, of])).toEqual(
+        refused.map(({ code }: { code: string }) => [40, code, org.id]),
+      );
     });
 
     test("sends an organization's rows in their order, while others have their turns", async () => {

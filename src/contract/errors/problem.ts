@@ -54,10 +54,22 @@ export function problemDocument(
   };
 }
 
+/** The response for an error, which the log of requests asks for its code. */
+type ProblemResponse = Response & { readonly code: ErrorCode };
+
+/** The code of a response that is an error; `undefined` for any other. */
+export function codeOf(response: Response | undefined): string | undefined {
+  return response !== undefined && "code" in response ? String(response.code) : undefined;
+}
+
 /** The HTTP response for an error, with its headers and `X-Request-Id`. */
-export function problemResponse(error: HeraldError, requestId: string, redact?: ProblemOptions["redact"]): Response {
+export function problemResponse(
+  error: HeraldError,
+  requestId: string,
+  redact?: ProblemOptions["redact"],
+): ProblemResponse {
   const text = JSON.stringify(problemDocument(error, requestId, { redact }));
-  return new Response(text, {
+  const response = new Response(text, {
     status: error.status,
     headers: {
       "Content-Length": String(Buffer.byteLength(text)), // which HEAD has, too, but for which the router drops the body
@@ -67,4 +79,5 @@ export function problemResponse(error: HeraldError, requestId: string, redact?: 
       ...error.headers,
     },
   });
+  return Object.assign(response, { code: error.code });
 }

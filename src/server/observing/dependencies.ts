@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../../config.ts";
+import { HeraldError } from "../../contract/errors/errors.ts";
 import { createOutage, type Outage } from "../../lib/observing/outages.ts";
 import { steadyClock } from "../../lib/time/clock.ts";
 import { problemOf } from "./database-problems.ts";
@@ -15,7 +16,8 @@ const busAdvice =
 const filesAdvice =
   "files: the folder or bucket of HERALD_FILES_URL fails; until it is back, uploads and downloads are answered 503, and messages go on; check that it can be reached, has room, and accepts the credentials";
 const outboxAdvice =
-  "outbox: the database of HERALD_OUTBOX_URL cannot be used; until it is back, what is committed there waits, and everything else goes on; check that it runs, and its user and password";
+  "outbox: the database of HERALD_OUTBOX_URL cannot be used; until it is back, what is committed there waits, and everything else goes on";
+const outboxChecks = "check that it runs, and its user and password";
 const providerAdvice =
   "identity provider: its keys cannot be fetched from HERALD_TOKEN_JWKS_URL; known keys stay valid for 6 hours, tokens signed with others are refused, and connections that are open stay open; check that the address can be reached";
 
@@ -32,7 +34,10 @@ export function createDependencies(config: Config, log: Logger): Dependencies {
     }),
     bus: outage("bus", placeOf(config.HERALD_BUS_URL) ?? "", () => busAdvice),
     files: outage("files", placeOf(config.HERALD_FILES_URL) ?? join(folder, "files"), () => filesAdvice),
-    outbox: outage("outbox", placeOf(config.HERALD_OUTBOX_URL) ?? "", () => outboxAdvice),
+    outbox: outage("outbox", placeOf(config.HERALD_OUTBOX_URL) ?? "", (error) => {
+      const isExplained = error instanceof Error && error.cause !== undefined && !(error instanceof HeraldError);
+      return `${outboxAdvice}; ${isExplained ? error.message : outboxChecks}`;
+    }),
     provider: outage("identity provider", placeOf(config.HERALD_TOKEN_JWKS_URL) ?? "", () => providerAdvice),
   };
 }

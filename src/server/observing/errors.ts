@@ -3,6 +3,7 @@ import type { Config } from "../../config.ts";
 import { steadyClock } from "../../lib/time/clock.ts";
 import type { Database } from "../../store/store.ts";
 import { createDependencies } from "./dependencies.ts";
+import { watchDescriptors } from "./descriptor-watch.ts";
 import { createWriteWatch, isExpected, type WriteWatch } from "./write-watch.ts";
 
 /**
@@ -21,11 +22,19 @@ export function createErrors(config: Config, log: Logger) {
     onError,
     /** For repeated work with the database, whose outages the watch of its writes tells. */
     outages: { onError, onRecovery: () => undefined },
-    /** Begins to watch whether a write to the database can succeed. */
+    /** Begins to watch whether a write to the database can succeed, and whether there are file descriptors left. */
     watchWrites({ writes: { trial }, watch }: Pick<Database, "writes" | "watch">): WriteWatch {
       const outage = dependencies.database;
-      writes = createWriteWatch({ tryWrite: trial.run, watch, outage, onError: logBug, clock: steadyClock });
-      return writes;
+      const watched = createWriteWatch({ tryWrite: trial.run, watch, outage, onError: logBug, clock: steadyClock });
+      const stopDescriptors = watchDescriptors(log);
+      writes = watched;
+      return {
+        ...watched,
+        stop() {
+          watched.stop();
+          stopDescriptors();
+        },
+      };
     },
   };
 }

@@ -7,19 +7,20 @@ const slowMs = 1_000;
 const probes = new Set(["/healthz", "/readyz", "/metrics"]);
 
 /**
- * Creates a log of answered calls: the route, but not the path, which may contain names; ids, but nothing of a body or
- * a credential. Routine calls, stored sends and successful probes, are logged at `debug`.
+ * Creates a log of answered calls: the route, but not the path, which may contain names; the code of an error and ids, but
+ * nothing of a body or a credential. Routine calls, stored sends and successful probes, are logged at `debug`.
  */
 export function createRequestLog(log: Logger): (call: Call) => void {
   return (call) => {
     const level = levelOf(call);
     if (!log.isLevelEnabled(level)) return;
-    const { route, status, tookMs, requestId, keyId, org } = call;
+    const { route, status, code, tookMs, requestId, keyId, org } = call;
     log[level](
       {
         method: route.method,
         route: route.path,
         status,
+        code,
         duration_ms: Math.round(tookMs * 100) / 100,
         request_id: requestId,
         key_id: keyId,

@@ -35,6 +35,7 @@ function createSends(failures: Record<string, () => Error>) {
     clock: { now: () => context.time.now },
     elapsed: { now: () => context.time.elapsed },
     onError: (error) => errors.push(error),
+    onRefused: () => undefined,
   });
   /** Takes what is waiting once, and removes what has ended. */
   return async (): Promise<OutboxOutcome> => {

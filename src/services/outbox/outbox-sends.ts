@@ -28,6 +28,8 @@ type Dependencies = {
   onError(error: unknown): void;
   /** The path below which the server is reached. */
   basePath?: string;
+  /** Called with each row that is refused. */
+  onRefused(org: string, id: string, reason: HeraldError): void;
 };
 
 // As much as a commit takes of one organization, so that the rows after a failed commit wait for those in it.
@@ -55,6 +57,7 @@ export function createOutboxSends({
   elapsed,
   onError,
   basePath,
+  onRefused,
 }: Dependencies): OutboxSends {
   const suspects = createSuspects(elapsed);
   const reader = createBatchLineReader({ limits, longLines: createQueue(() => new HeraldError("unavailable")) });
@@ -112,6 +115,7 @@ export function createOutboxSends({
     const trial = suspects.trialOf(org, first);
     const end = (row: OutboxRow, refusal?: HeraldError) => {
       outcome[refusal === undefined ? "sent" : "refused"]++;
+      if (refusal !== undefined) onRefused(org, row.id, refusal);
       outcome.ended.push(
         refusal === undefined ? { row } : { row, problem: problemDocument(refusal, row.id, { basePath }) },
       );

@@ -39,12 +39,15 @@ export function createSessions({
   users,
   refusals,
   clock,
+  onRefused = () => undefined,
 }: {
   tokens: Tokens;
   standing: Pick<Standing, "snapshot">;
   users: Pick<Users, "ensure">;
   refusals: Refusals;
   clock: Clock;
+  /** Called with the reason for each token that is refused. */
+  onRefused?(reason: HeraldError): void;
 }): Sessions {
   const newcomers = createBatcher<{ org: string; uid: string }, void>({
     async flush(batch) {
@@ -64,6 +67,7 @@ export function createSessions({
       return await tokens.verify(token);
     } catch (error) {
       if (error instanceof HeraldError && error.code === "unauthorized") {
+        onRefused(error);
         refusals.admit(address);
         refusals.note(address);
       }
@@ -71,8 +75,13 @@ export function createSessions({
     }
   }
 
+  function refuse(error: HeraldError): never {
+    onRefused(error);
+    throw error;
+  }
+
   function requireUnrevoked(identity: Identity): void {
-    if (revocations.has(identity)) throw revoked();
+    if (revocations.has(identity)) refuse(revoked());
   }
 
   return {
@@ -90,11 +99,11 @@ export function createSessions({
       const isRevoked = validAfter > 0 && issuedAt <= validAfter;
       if (isRevoked) revocations.learnUser(identity, validAfter);
       if (snapshot?.isRevoked === true) revocations.learnToken(identity);
-      if (snapshot === undefined || isRevoked || snapshot.isRevoked) throw revoked();
+      if (snapshot === undefined || isRevoked || snapshot.isRevoked) refuse(revoked());
       const { head, headId, cids, isUser, isBlocked } = snapshot;
       if (isBlocked) {
         const detail = "this user is blocked; only the operator of this service can unblock the user";
-        throw new HeraldError("unauthorized", detail, { closes: "removed" });
+        refuse(new HeraldError("unauthorized", detail, { closes: "removed" }));
       }
       if (!isUser) await newcomers.add({ org, uid });
       return { ...identity, head, headId, cids };

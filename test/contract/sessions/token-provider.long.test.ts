@@ -2,20 +2,22 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { hostname } from "node:os";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { openSse, requestSse } from "../../harness/clients/sse.ts";
+import { freePort } from "../../harness/engines/free-port.ts";
+import { createSteppedClock } from "../../harness/engines/stepped-clock.ts";
 import { expectProblem } from "../../harness/reading/expectations.ts";
-import { type Herald, startHerald } from "../../harness/servers/herald.ts";
+import { errorsLogged, type Herald, startHerald } from "../../harness/servers/herald.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 import { goodClaims } from "../../harness/servers/tokens.ts";
 
 setDefaultTimeout(60_000);
 
 /** Starts an identity provider that serves its key set, and counts the requests. */
-async function startProvider() {
+async function startProvider(port = 0) {
   const { privateKey, publicKey } = await generateKeyPair("ES256", { extractable: true });
   const jwk = { ...(await exportJWK(publicKey)), kid: "k1" };
   let asked = 0;
   const server = Bun.serve({
-    port: 0,
+    port,
     fetch() {
       asked++;
       return Response.json({ keys: [jwk] });
@@ -59,6 +61,32 @@ describe("tokens of an identity provider", () => {
     using second = await openSse(herald.url, bearer(await provider.sign(org.id, "bob")), "bob");
     await org.expectNothingElse(second);
     await herald.stop();
+  });
+
+  test("are told to be away once, and to be back once, with the address and how long", async () => {
+    using clock = createSteppedClock();
+    if (clock === undefined) return;
+    const port = freePort();
+    const url = `http://127.0.0.1:${port}/jwks`;
+    await using herald = await startHerald({
+      env: { HERALD_TOKEN_JWKS_URL: url, HERALD_TOKEN_ISSUER: "idp", ...clock.env },
+    });
+    const org = await createOrganization(herald);
+    const told = () => herald.logLines().filter(({ dependency }) => dependency === "identity provider");
+    await using provider = await startProvider(port);
+    await provider.stop();
+    const token = await provider.sign(org.id, "alice");
+    await expectRefused(herald, token, 503, "unavailable");
+    clock.set(31); // the next fetch may come
+    await expectRefused(herald, token, 503, "unavailable");
+    expect(told().map(({ level, address }) => [level, address])).toEqual([[40, url]]);
+    await using back = await startProvider(port);
+    clock.set(62);
+    using sse = await openSse(herald.url, bearer(await back.sign(org.id, "alice")), "alice");
+    await org.expectNothingElse(sse);
+    expect(told().map(({ level }) => level)).toEqual([40, 30]);
+    expect(told()[1]?.away_ms).toEqual(expect.any(Number));
+    expect(errorsLogged(herald)).toEqual([]);
   });
 
   test("are not fetched if its name leads to a private address, unless that is allowed", async () => {

@@ -1,0 +1,30 @@
+import type { Clock } from "../time/clock.ts";
+
+type Options = {
+  /** Writes a line; `before` is how many like it were left out since the last one. */
+  tell(facts: Record<string, unknown>, before: number): void;
+  everyMs?: number;
+  /** A clock that never goes back. */
+  clock: Clock;
+};
+
+const minuteMs = 60_000;
+const mostKinds = 64;
+
+/**
+ * Creates a log of what callers may cause as often as they like: of each kind, one line a minute, which counts those left out.
+ * Kinds beyond the first 64 share a line.
+ */
+export function createSparing({ tell, everyMs = minuteMs, clock }: Options) {
+  const kinds = new Map<string, { toldAt: number; leftOut: number }>();
+  return (kind: string, facts: Record<string, unknown>): void => {
+    const name = kinds.has(kind) || kinds.size < mostKinds ? kind : "";
+    const known = kinds.get(name);
+    if (known !== undefined && clock.now() - known.toldAt < everyMs) {
+      known.leftOut++;
+      return;
+    }
+    kinds.set(name, { toldAt: clock.now(), leftOut: 0 });
+    tell(facts, known?.leftOut ?? 0);
+  };
+}
