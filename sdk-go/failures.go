@@ -33,10 +33,16 @@ func (c *Client) noResponse(request *http.Request, err error) *Error {
 	if errors.As(err, &described) {
 		err = described.Err // the address is in our own text
 	}
+	if strings.Contains(err.Error(), "parse Location header") { // it quotes the address, which may be signed
+		return c.notHerald(http.StatusFound)
+	}
 	if !c.hasAnswered.Load() && mayBeWrongScheme(err) && c.speaksOtherScheme(request.Context()) {
 		return c.wrongScheme(err)
 	}
 	where := c.root
+	if origin := request.URL.Scheme + "://" + request.URL.Host; !strings.HasPrefix(c.root+"/", origin+"/") {
+		where = origin // of the store that keeps files; what follows may be a signature
+	}
 	if proxy := c.proxyOf(request); proxy != "" {
 		where += " through the proxy " + proxy
 	}

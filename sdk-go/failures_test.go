@@ -1,6 +1,7 @@
 package herald
 
 import (
+	"bufio"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -136,6 +138,7 @@ func TestATimeoutIsThatOfTheWholeAttemptWithItsHeadAndItsBody(t *testing.T) {
 		const text = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Padding: aaaaaaaaaaa\r\nContent-Length: 10\r\n\r\n{\"id\":\"u\"}"
 		over := make(chan struct{})
 		address := listen(t, func(connection net.Conn) {
+			http.ReadRequest(bufio.NewReader(connection))
 			io.WriteString(connection, text[:atOnce])
 			for at := atOnce; at < len(text); at++ {
 				select {
@@ -174,5 +177,56 @@ func TestTheRetriesOutlastARestartOfTheServer(t *testing.T) {
 		if waited < 19*time.Second || waited > 40*time.Second || longest > 8*time.Second {
 			t.Errorf("%v, with a wait of %v", waited, longest)
 		}
+	}
+}
+
+func TestAStoreOfFilesThatIsGoneIsNamedWithoutTheSignatureOfTheAddress(t *testing.T) {
+	for location, said := range map[string]string{
+		"http://127.0.0.1:1/f?X-Amz-Signature=s3cret": "herald: no response from http://127.0.0.1:1: connection refused",
+		"http://bucket:port/f?X-Amz-Signature=s3cret": "responded with 302, but not like a Herald server",
+	} {
+		server := answers(t, with(302, "", "Location", location))
+		if _, err := server.Download(t.Context(), "f"); err == nil || !strings.HasSuffix(err.Error(), said) || strings.Contains(printed(err), "s3cret") {
+			t.Error(err)
+		}
+	}
+}
+
+func TestConnectionsAreKeptAlsoAfterFailuresAndRedirects(t *testing.T) {
+	var connections atomic.Int64
+	var asked atomic.Int64
+	elsewhere := answers(t, with(200, "bytes"))
+	failed := problem(503, "unavailable", "Retry-After", "0")
+	redirected := with(302, strings.Repeat("x", 1000), "Location", elsewhere.root+"/f")
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/files/") {
+			redirected(w, r)
+		} else if asked.Add(1)%3 > 0 {
+			failed(w, r)
+		} else {
+			with(201, ask)(w, r)
+		}
+	}))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	client := clientOf(t, server.URL)
+	for range 3 {
+		if _, err := client.SendMessage(t.Context(), envelope); err != nil {
+			t.Fatal(err)
+		}
+		file, err := client.Download(t.Context(), "f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.Copy(io.Discard, file)
+		file.Close()
+	}
+	if made := connections.Load(); made != 1 || asked.Load() != 9 {
+		t.Errorf("%d connections for %d requests", made, asked.Load())
 	}
 }

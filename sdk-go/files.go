@@ -85,12 +85,12 @@ func (c *Client) Download(ctx context.Context, fileID string) (io.ReadCloser, er
 
 func (c *Client) downloadFrom(ctx context.Context, redirect *http.Response) (io.ReadCloser, error) {
 	location, err := redirect.Location()
-	if err != nil {
-		return nil, c.unreachable(err.Error(), err)
+	if err != nil { // it quotes the address, which may be signed
+		return nil, c.notHerald(redirect.StatusCode)
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, location.String(), nil)
 	if err != nil {
-		return nil, c.unreachable(err.Error(), err)
+		return nil, c.notHerald(redirect.StatusCode)
 	}
 	response, failure := c.roundTrip(request)
 	if failure != nil {

@@ -197,3 +197,20 @@ def test_the_folder_of_the_package_says_that_it_is_typed() -> None:
     import herald
 
     assert (Path(herald.__file__).parent / "py.typed").exists()
+
+
+def test_a_store_of_files_that_is_gone_is_named_without_the_signature_of_the_address() -> None:
+    for location, said in (
+        ("http://127.0.0.1:1/f?X-Amz-Signature=s3cret", "no response from http://127.0.0.1:1: connection refused"),
+        ("http://bucket:x/f?X-Amz-Signature=s3cret", "Invalid URL in location header: Invalid port: 'x'."),
+        ("mailto:s3cret@herald", "it names no address"),
+    ):
+
+        def treat(connection: socket.socket) -> None:
+            hear(connection)
+            connection.sendall(f"HTTP/1.1 302 Found\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode())
+
+        with listening(treat) as server, Herald(server.url, "k") as client:
+            with pytest.raises(HeraldError) as caught:
+                list(client.download("f"))
+            assert str(caught.value).endswith(said) and "s3cret" not in repr(caught.value.args)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any, Generic, TypeVar, cast
 
 import httpx
 
-from .._core.addresses import read_address
+from .._core.addresses import no_address, read_address
 from .._core.answers import Answer, failure_of, has_type, read_answer, unreachable
 from .._core.calls import Call, Value, call_of
 from .._core.failures import failure_without_answer, is_untrusted, may_be_wrong_scheme, other_scheme, wrong_scheme
@@ -122,15 +122,19 @@ class AsyncCaller:
 
     async def _send_request(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
         """Sends a request. A redirect is not followed: the key would go there, too."""
-        response = await self._connections.client().send(request, stream=stream, follow_redirects=False)
+        response = None
+        with suppress(httpx.InvalidURL):  # of a redirect, which is read although it is not followed
+            response = await self._connections.client().send(request, stream=stream, follow_redirects=False)
         self._has_answered = True
+        if response is None:
+            raise no_address()
         return response
 
-    async def _failure(self, cause: httpx.RequestError, limit: float | None) -> HeraldError:
-        """The error of a call that got no answer."""
+    async def _failure(self, cause: httpx.RequestError, limit: float | None, origin: str | None = None) -> HeraldError:
+        """The error of a call that got no answer. `origin` is where it went, if not to the server."""
         if not self._has_answered and may_be_wrong_scheme(self._root, cause) and await self._speaks_other_scheme():
             return wrong_scheme(self._root)
-        return failure_without_answer(self._connections.client(), self._root, cause, limit)
+        return failure_without_answer(self._connections.client(), origin or self._root, cause, limit)
 
     async def _speaks_other_scheme(self) -> bool:
         """Whether a server answers with the other scheme. The request has no key."""

@@ -7,6 +7,7 @@ from functools import partial
 
 import httpx
 
+from .._core.addresses import read_location
 from .._core.answers import failure_of, read_answer
 from .._core.calls import Call, call_of
 from ..models import File
@@ -68,13 +69,14 @@ class AsyncFiles(AsyncCaller):
         call = call_of("downloadFile", (file_id,))
         limit = httpx.Timeout(self._policy.timeout)
         request = self._request(call, None, {}, limit)
+        origin = self._root
         may_follow = True
         try:
             while True:
                 response = await within(self._policy.timeout, partial(self._send_request, request, stream=True))
                 try:
                     if may_follow and response.has_redirect_location:  # to the store of the bytes, which the key is not for
-                        location = httpx.URL(self._root).join(response.headers["Location"])
+                        origin, location = read_location(self._root, response.headers["Location"])
                         request = self._connections.client().build_request("GET", location, timeout=limit)
                         may_follow = False
                         continue
@@ -88,4 +90,4 @@ class AsyncFiles(AsyncCaller):
                     await response.aclose()
         except httpx.RequestError as cause:
             failure = cause
-        raise await self._failure(failure, None)
+        raise await self._failure(failure, None, origin)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import httpx
 
+from ..errors import HeraldError
+
 _EXAMPLE = "such as http://127.0.0.1:7070"
 
 
@@ -26,6 +28,22 @@ def read_address(url: str) -> str:
     if address.userinfo:
         raise ValueError("the address of the server must not contain a user name or a password: leave out what is before @")
     return str(address.copy_with(query=None, fragment=None)).rstrip("/")
+
+
+def read_location(root: str, location: str) -> tuple[str, httpx.URL]:
+    """The address that a redirect of the server names, and its origin, which can be told: what follows may be a signature."""
+    try:
+        url = httpx.URL(root).join(location)
+    except httpx.InvalidURL:
+        url = None
+    if url is None or url.scheme not in ("http", "https") or not url.host:
+        raise no_address()
+    return f"{url.scheme}://{url.netloc.decode()}", url
+
+
+def no_address() -> HeraldError:
+    """The error of a redirect that leads nowhere."""
+    return HeraldError(302, "not_herald", "the answer with the status 302 is not from a Herald server: it names no address")
 
 
 def _shown(text: str) -> str:

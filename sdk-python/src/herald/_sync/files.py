@@ -8,6 +8,7 @@ from functools import partial
 
 import httpx
 
+from .._core.addresses import read_location
 from .._core.answers import failure_of, read_answer
 from .._core.calls import Call, call_of
 from ..models import File
@@ -69,13 +70,14 @@ class Files(Caller):
         call = call_of("downloadFile", (file_id,))
         limit = httpx.Timeout(self._policy.timeout)
         request = self._request(call, None, {}, limit)
+        origin = self._root
         may_follow = True
         try:
             while True:
                 response = within(self._policy.timeout, partial(self._send_request, request, stream=True))
                 try:
                     if may_follow and response.has_redirect_location:  # to the store of the bytes, which the key is not for
-                        location = httpx.URL(self._root).join(response.headers["Location"])
+                        origin, location = read_location(self._root, response.headers["Location"])
                         request = self._connections.client().build_request("GET", location, timeout=limit)
                         may_follow = False
                         continue
@@ -89,4 +91,4 @@ class Files(Caller):
                     response.close()
         except httpx.RequestError as cause:
             failure = cause
-        raise self._failure(failure, None)
+        raise self._failure(failure, None, origin)
