@@ -85,12 +85,6 @@ func New(options Options) (*Client, error) {
 	return client, nil
 }
 
-// String names the client by its server, without the key, so that a log of it holds no secret.
-func (c Client) String() string { return "herald client of " + c.root }
-
-// GoString is the same for %#v.
-func (c Client) GoString() string { return c.String() }
-
 func orDefault[T int | time.Duration](value, standard T) T {
 	if value == 0 {
 		return standard
