@@ -25,6 +25,7 @@ const queries: Record<string, (ids: Ids) => string> = {
   cursor: ({ uid }) => cursorOf({ id: uid }),
   before: ({ messageId }) => messageId,
   after: ({ messageId }) => messageId,
+  lastEventId: ({ messageId }) => messageId,
   count: () => "true",
   uids: ({ uid }) => encodeURIComponent(uid),
   organization: ({ org }) => encodeURIComponent(org),
