@@ -1,5 +1,6 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { parseStrictJson, parseStrictJsonInTurns } from "../../contract/requests.ts";
+import { beginInTime, mayWaitInVain } from "./expectation.ts";
 import { declaredLength } from "./head.ts";
 
 type Options<Body> = {
@@ -83,8 +84,8 @@ type Reading = Pick<Options<unknown>, "maxBytes" | "onLength" | "turn">;
 function readBytes(request: Request, reading: Reading): Promise<Uint8Array> {
   const { maxBytes, onLength } = reading;
   const declared = declaredLength(request.headers);
-  if (declared === undefined) return collect(request, reading);
-  if (declared > maxBytes) throw tooLarge(maxBytes);
+  if (declared !== undefined && declared > maxBytes) throw tooLarge(maxBytes);
+  if (declared === undefined || mayWaitInVain(request.headers)) return collect(request, reading);
   onLength(declared);
   return request.bytes();
 }
@@ -97,7 +98,9 @@ async function collect(request: Request, { maxBytes, onLength, turn }: Reading):
   const chunks: Uint8Array[] = [];
   let length = 0;
   const reader = request.body?.getReader();
-  for (let read = await reader?.read(); read?.value !== undefined; read = await reader?.read()) {
+  const first = reader?.read();
+  const begin = first !== undefined && mayWaitInVain(request.headers) ? beginInTime(first) : first;
+  for (let read = await begin; read?.value !== undefined; read = await reader?.read()) {
     const awaited = length > 0 ? turn(read.value) : undefined;
     if (awaited !== undefined) await awaited;
     chunks.push(read.value);
