@@ -20,7 +20,8 @@ def failure_without_answer(client: object, root: str, cause: httpx.RequestError,
     """
     if isinstance(cause, (httpx.LocalProtocolError, httpx.UnsupportedProtocol)):
         # The text of the cause quotes what is wrong, which may be a secret.
-        return unreachable(root, "the request cannot be sent: it has a header or a body that HTTP does not allow", was_sent=False)
+        why = "the request cannot be sent: it has a header or a body that HTTP does not allow"
+        return unreachable(root, why, was_sent=False)
     proxy = _proxy_of(client, root)
     where = root if proxy is None else f"{root} through the proxy {proxy}"
     for each in _chain(cause):
