@@ -1,5 +1,5 @@
 import { messageUnreached, systemMessageUnreached, webhookTest } from "../webhooks/payloads.ts";
-import type { SchemaCollector } from "./json-schema.ts";
+import { type JsonSchema, refName, type SchemaCollector } from "./json-schema.ts";
 import { messageUnreachedExample, systemMessageUnreachedExample, webhookTestExample } from "./webhook-examples.ts";
 
 const posts = [
@@ -58,7 +58,7 @@ export function describeWebhooks(schemas: SchemaCollector) {
           })),
           requestBody: {
             required: true,
-            content: { "application/json": { schema: schemas.add(schema, "output"), example } },
+            content: { "application/json": { schema: bodyOf(schemas.add(schema, "output")), example } },
           },
           responses: {
             "2XX": { description: "Taken." },
@@ -69,6 +69,21 @@ export function describeWebhooks(schemas: SchemaCollector) {
       },
     ]),
   );
+}
+
+/**
+ * The body of a post, as a rule that generators ignore: of a post whose body has a schema with a name, openapi-generator 7 makes
+ * TypeScript that does not compile. The named schema is that of a delivery's `request`, too, from which they make the type.
+ */
+function bodyOf(payload: JsonSchema): JsonSchema {
+  const name = refName(payload.$ref ?? "");
+  return {
+    type: "object",
+    additionalProperties: true,
+    description: `A \`${name}\`.`,
+    if: { not: { type: "object" } },
+    else: payload,
+  };
 }
 
 /** `postMessageUnreached` for `message.unreached`: an identifier in every language. */
