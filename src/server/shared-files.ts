@@ -1,8 +1,5 @@
 import { answerPreflight, type Origins } from "../gateway/connections/origins.ts";
-import { pathBelow } from "../lib/network/base-path.ts";
 import type { Handlers } from "./listen.ts";
-
-const pathOf = /^https?:\/\/[^/]*(\/[^?]*)/;
 
 /** Lets pages of allowed origins read files with `fetch`, as they read streams. Any page may show those it has an address of. */
 export function shareFiles(
@@ -10,6 +7,7 @@ export function shareFiles(
   { corsHeaders }: Pick<Origins, "corsHeaders">,
   basePath: string,
 ): Handlers["handle"] {
+  const ofFile = new RegExp(`^https?://[^/]*(?:${basePath.replaceAll(".", "\\.")})?/files/`);
   const shareFile: Handlers["handle"] = async (request, running, door) => {
     const cors = corsHeaders(request);
     const preflight = answerPreflight(request, cors);
@@ -19,8 +17,5 @@ export function shareFiles(
     for (const [name, value] of Object.entries(cors)) response.headers.set(name, value);
     return response;
   };
-  return (request, running, door) => {
-    const [, path = ""] = pathOf.exec(request.url) ?? [];
-    return (pathBelow(basePath, path).startsWith("/files/") ? shareFile : handle)(request, running, door);
-  };
+  return (request, running, door) => (ofFile.test(request.url) ? shareFile : handle)(request, running, door);
 }
