@@ -12,10 +12,12 @@ type PageOptions struct {
 	Limit int
 	// Cursor is that of the page before.
 	Cursor string
+	// Prefix is what the id or name must begin with, ignoring case; only ListUsers and ListConversations take it.
+	Prefix string
 }
 
 func (o PageOptions) query() query {
-	return query{numberParam("limit", o.Limit), param("cursor", o.Cursor)}
+	return query{numberParam("limit", o.Limit), param("cursor", o.Cursor), param("prefix", o.Prefix)}
 }
 
 // Page is a page of a list. The list ends when Cursor is nil.

@@ -83,6 +83,12 @@ export type PageOptions = {
   cursor?: string;
 };
 
+/** The same, for a list that may be limited by a prefix. */
+export type PrefixOptions = PageOptions & {
+  /** The beginning of the id or name, ignoring case. */
+  prefix?: string;
+};
+
 /** A file of messages. `size` is in bytes; `sha256` is in hexadecimal, and `null` until the bytes are uploaded. */
 export type FileDescription = {
   /** The id of the file. */

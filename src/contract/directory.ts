@@ -176,6 +176,14 @@ export const pageQuery = z.strictObject({
   cursor: z.string().min(1).max(1024).optional().meta({ description: "The `cursor` of the previous page." }),
 });
 
+/** The query of the lists of users and of conversations. */
+export const prefixQuery = pageQuery.extend({
+  prefix: text(1, maxNameCharacters).optional().meta({
+    description:
+      "Only those whose id or name begins with this text, ignoring case: first by id, then by name. A page may have fewer entries than `limit`; only a `cursor` of `null` marks the end.",
+  }),
+});
+
 /** The query of a conversation's history. */
 export const historyQuery = pageQuery.extend({
   before: identifier.optional().meta({ description: "Only messages older than this `_id`." }),

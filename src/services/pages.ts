@@ -3,7 +3,7 @@ import type { Resource, User } from "../contract/directory.ts";
 import { HeraldError } from "../contract/errors/errors.ts";
 import { toIso } from "../contract/identifiers.ts";
 import { decodeCursor, encodeCursor } from "../lib/text/cursor.ts";
-import type { Entity, EntityPage } from "../store/ports.ts";
+import type { Entity, EntityPage, Found, PrefixPage } from "../store/ports.ts";
 
 /** The paging parameters of a list. */
 export type PageQuery = { limit: number; cursor?: string | undefined };
@@ -54,6 +54,23 @@ export async function pageOf<Item extends { id: string }, Shown>(
 ): Promise<Page<Shown>> {
   const after = parseCursor(cursor, entityPlace)?.id;
   return toPage(await read({ after, limit: limit + 1 }), limit, show, ({ id }) => ({ id }));
+}
+
+const prefixPlace = z.strictObject({ by: z.enum(["id", "name"]), key: z.string(), id: z.string() });
+
+/** The paging parameters of a list that may be of what begins with a text. */
+export type PrefixQuery = PageQuery & { prefix?: string | undefined };
+
+/** A page of entities by id, or with `prefix` of those whose id or name begins with it. */
+export async function pageOfMatches<Shown>(
+  { prefix, ...query }: PrefixQuery,
+  reads: { list(page: EntityPage): Promise<Entity[]>; find(page: PrefixPage): Promise<Found> },
+  show: (entity: Entity) => Shown,
+): Promise<Page<Shown>> {
+  if (prefix === undefined) return await pageOf(query, reads.list, show);
+  const after = parseCursor(query.cursor, prefixPlace);
+  const { entities, next } = await reads.find({ prefix, after, limit: query.limit });
+  return { items: entities.map(show), cursor: next === undefined ? null : encodeCursor(next) };
 }
 
 /** A page of entities by id. */

@@ -168,10 +168,21 @@ export type OrganizationWrites = {
 /** Users of an organization. Methods return `undefined` or false if the organization or user does not exist. */
 export type Users = UserReads & UserWrites;
 
+/** Where a list by prefix goes on: among those found by id or by name, at `key`, and after `id` if that is given. */
+export type PrefixPlace = { by: "id" | "name"; key: string; id: string };
+
+/** A page of what begins with a text, ignoring case: by id, and then, of what is left, by name and id. */
+export type PrefixPage = { prefix: string; after: PrefixPlace | undefined; limit: number };
+
+/** What was found for a page, and where the next one begins; `undefined` at the end. A page may have fewer than its limit. */
+export type Found = { entities: Entity[]; next: PrefixPlace | undefined };
+
 /** Reads users. */
 export type UserReads = {
   get(org: string, uid: string): Promise<Entity | undefined>;
   list(org: string, page: EntityPage): Promise<Entity[]>;
+  /** Those whose id or name begins with a text. */
+  find(org: string, page: PrefixPage): Promise<Found>;
   /**
    * Tokens issued at or before this time are refused: the user's last sign-out or the organization's last deletion,
    * whichever is later; 0 if there was neither, even for unknown users.
@@ -217,6 +228,8 @@ export type Conversations = ConversationReads & ConversationWrites;
 export type ConversationReads = {
   get(org: string, cid: string): Promise<Entity | undefined>;
   list(org: string, page: EntityPage): Promise<Entity[]>;
+  /** Those whose id or name begins with a text. */
+  find(org: string, page: PrefixPage): Promise<Found>;
 };
 
 /** The changes of a `PUT`; omitted fields stay as they are. */

@@ -28,6 +28,7 @@ const queries: Record<string, (ids: Ids) => string> = {
   lastEventId: ({ messageId }) => messageId,
   count: () => "true",
   uids: ({ uid }) => encodeURIComponent(uid),
+  prefix: ({ uid }) => encodeURIComponent(uid.slice(0, 4)),
   organization: ({ org }) => encodeURIComponent(org),
   key: ({ keyId }) => keyId,
   operation: () => "putConversation",

@@ -4,6 +4,7 @@ import type {
   OrganizationLimits,
   Page,
   PageOptions,
+  PrefixOptions,
   User,
   UserToken,
 } from "../../types.ts";
@@ -66,8 +67,8 @@ export function createDirectoryCalls(request: Request) {
       return request("DELETE", target, undefined, options);
     },
 
-    /** Lists the users of an organization, by id. */
-    async listUsers(org: string, page: PageOptions = {}, options: CallOptions = {}): Promise<Page<User>> {
+    /** Lists the users of an organization, by id; with `prefix`, those whose id or name begins with it. */
+    async listUsers(org: string, page: PrefixOptions = {}, options: CallOptions = {}): Promise<Page<User>> {
       return request("GET", path`/admin/organizations/${org}/users` + query(page), undefined, options);
     },
 
@@ -112,10 +113,10 @@ export function createDirectoryCalls(request: Request) {
       return request("DELETE", path`/admin/organizations/${org}/conversations/${cid}`, undefined, options);
     },
 
-    /** Lists the conversations of an organization, by id. */
+    /** Lists the conversations of an organization, by id; with `prefix`, those whose id or name begins with it. */
     async listConversations(
       org: string,
-      page: PageOptions = {},
+      page: PrefixOptions = {},
       options: CallOptions = {},
     ): Promise<Page<DirectoryEntry>> {
       return request("GET", path`/admin/organizations/${org}/conversations` + query(page), undefined, options);

@@ -3,6 +3,7 @@ import {
   historyQuery,
   messagePage,
   pageQuery,
+  prefixQuery,
   resource,
   resourcePage,
 } from "../directory.ts";
@@ -70,7 +71,7 @@ export function createConversationOperations(limits: PayloadLimits) {
       tag: "Conversations",
       scope: "directory:read",
       summary: "List the conversations of an organization, by id",
-      query: pageQuery,
+      query: prefixQuery,
       body: undefined,
       answers: {
         200: { description: "A page.", schema: resourcePage, example: { items: [conversationExample], cursor: null } },

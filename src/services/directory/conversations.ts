@@ -2,11 +2,18 @@ import type { Resource } from "../../contract/directory.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { errorAbout, quoted } from "../../contract/errors/naming.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { ConversationChange, Conversations, Organizations, Participants } from "../../store/ports.ts";
+import type {
+  ConversationChange,
+  Conversations,
+  EntityPage,
+  Organizations,
+  Participants,
+  PrefixPage,
+} from "../../store/ports.ts";
 import { type Caller, proofOf } from "../keys/permissions.ts";
 import type { LargeChanges } from "../limits/large-changes.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
-import { type Page, type PageQuery, pageOfEntities, toResource } from "../pages.ts";
+import { type Page, type PageQuery, type PrefixQuery, pageOfEntities, pageOfMatches, toResource } from "../pages.ts";
 import { type PutResource, requireOrganization, toPutResource } from "./directory.ts";
 
 type Dependencies = {
@@ -72,9 +79,13 @@ export function createConversationDirectory(dependencies: Dependencies) {
     async remove(org: string, cid: string): Promise<void> {
       if (!(await conversations.remove(org, cid, clock.now()))) await requireConversation(org, cid);
     },
-    async list(org: string, query: PageQuery): Promise<Page<Resource>> {
+    async list(org: string, query: PrefixQuery): Promise<Page<Resource>> {
       await requireOrganization(organizations, org);
-      return await pageOfEntities(query, (page) => conversations.list(org, page));
+      const reads = {
+        list: (page: EntityPage) => conversations.list(org, page),
+        find: (page: PrefixPage) => conversations.find(org, page),
+      };
+      return await pageOfMatches(query, reads, toResource);
     },
     /** Adds a participant, creating the user if necessary. */
     async addParticipant(caller: Caller, org: string, cid: string, uid: string): Promise<PutResource> {

@@ -4,9 +4,17 @@ import { errorAbout } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { KeyReads } from "../../store/keys/ports.ts";
-import type { Entity, Organizations, Put, Users } from "../../store/ports.ts";
+import type { Entity, EntityPage, Organizations, PrefixPage, Put, Users } from "../../store/ports.ts";
 import { type Caller, proofOf } from "../keys/permissions.ts";
-import { type Page, type PageQuery, pageOf, pageOfEntities, toResource, toUser } from "../pages.ts";
+import {
+  type Page,
+  type PageQuery,
+  type PrefixQuery,
+  pageOfEntities,
+  pageOfMatches,
+  toResource,
+  toUser,
+} from "../pages.ts";
 import type { Tokens } from "../sessions/tokens.ts";
 
 /** The result of a `PUT`. */
@@ -77,9 +85,13 @@ export function createDirectory({ organizations, users, keys, tokens, clock }: D
     async deleteUser(org: string, uid: string): Promise<void> {
       if (!(await users.remove(org, uid, clock.now()))) await requireUser(org, uid);
     },
-    async listUsers(org: string, query: PageQuery): Promise<Page<User>> {
+    async listUsers(org: string, query: PrefixQuery): Promise<Page<User>> {
       await requireOrganization(organizations, org);
-      return await pageOf(query, (page) => users.list(org, page), toUser);
+      const reads = {
+        list: (page: EntityPage) => users.list(org, page),
+        find: (page: PrefixPage) => users.find(org, page),
+      };
+      return await pageOfMatches(query, reads, toUser);
     },
     /** Issues a token that is valid even if the user was signed out a moment ago. */
     async createToken(

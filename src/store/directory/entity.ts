@@ -15,10 +15,11 @@ export function isLiveOrganization(column: string): string {
   return `EXISTS (SELECT 1 FROM organization live WHERE live.id = ${column} AND live.deleted_at IS NULL)`;
 }
 
-type Table = { table: "conversation" | '"user"'; columns: string; isLive: string };
+/** A table of entities, its columns, and the SQL condition for those that are not deleted. */
+export type EntityTable = { table: "conversation" | '"user"'; columns: string; isLive: string };
 
 /** Creates the reads of one kind of entity; `isLive` is the SQL condition for entities that are not deleted. */
-export function createEntityReads(reader: Reader, { table, columns, isLive: isLiveEntity }: Table) {
+export function createEntityReads(reader: Reader, { table, columns, isLive: isLiveEntity }: EntityTable) {
   const isLive = `${isLiveEntity} AND ${isLiveOrganization("org")}`;
   const find = `SELECT ${columns} FROM ${table} WHERE org = ? AND id = ? AND ${isLive}`;
   const page = `SELECT ${columns} FROM ${table} WHERE org = ? AND id > ? AND ${isLive} ORDER BY id LIMIT ?`;

@@ -5,11 +5,13 @@ import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import type { UserReads, UserWrites } from "../ports.ts";
 import type { Driver, Reader, Sql } from "../sql/driver.ts";
 import { inSteps, rowsOfStep } from "../sql/steps.ts";
-import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
+import { createEntityReads, type EntityRow, type EntityTable, toEntity } from "./entity.ts";
 import { keepFormer } from "./former-participants.ts";
+import { createPrefixRead } from "./prefix-reads.ts";
 
 const columns = "id, name, created_at, blocked_at";
 const find = `SELECT ${columns} FROM "user" WHERE org = ? AND id = ? AND deleted_at IS NULL`;
+const table: EntityTable = { table: '"user"', columns, isLive: "deleted_at IS NULL" };
 const findDeletedToo = `SELECT ${columns}, deleted_at FROM "user" WHERE org = ? AND id = ?`;
 const revoke =
   "INSERT INTO revoked_token (org, uid, jti, id) VALUES (?, ?, ?, ?) ON CONFLICT (org, uid, jti) DO NOTHING";
@@ -119,7 +121,8 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
 /** Creates the reads of users. */
 export function createUserReads({ reader }: { reader: Reader }): UserReads {
   return {
-    ...createEntityReads(reader, { table: '"user"', columns, isLive: "deleted_at IS NULL" }),
+    ...createEntityReads(reader, table),
+    find: createPrefixRead(reader, table),
     async tokensValidAfter(org, uid) {
       const rows = await reader.allOf<{ tokens_valid_after: number }>(
         org,

@@ -8,13 +8,11 @@ const shares: Record<string, Record<string, readonly number[]>> = {
   user: {
     sqlite_autoindex_user_1: [10_000, 100, 1],
     user_by_place: [10_000, 100, 5, 5, 5],
-    user_by_folded_id: [10_000, 100, 1, 1],
-    user_by_folded_name: [5_000, 50, 2, 1],
+    user_by_name: [5_000, 50, 2, 1],
   },
   conversation: {
     sqlite_autoindex_conversation_1: [10_000, 100, 1],
-    conversation_by_folded_id: [10_000, 100, 1, 1],
-    conversation_by_folded_name: [5_000, 50, 2, 1],
+    conversation_by_name: [5_000, 50, 2, 1],
   },
   participant: {
     sqlite_autoindex_participant_1: [100_000, 1_000, 10, 1],

@@ -61,9 +61,9 @@ class AsyncDirectory(AsyncCaller):
         """
         await self._run("deleteUser", (org, uid), query={"messages": messages})
 
-    def users(self, org: str) -> AsyncPages[User]:
-        """The users of an organization, by id."""
-        return AsyncPages(self, "listUsers", (org,))
+    def users(self, org: str, *, prefix: str | None = None) -> AsyncPages[User]:
+        """The users of an organization, by id; with `prefix`, those whose id or name begins with it, ignoring case."""
+        return AsyncPages(self, "listUsers", (org,), {"prefix": prefix})
 
     async def create_token(self, org: str, uid: str, **fields: Unpack[CreateTokenRequest]) -> CreateTokenResponse:
         """Issues a token for the user to connect with, for `ttl_seconds` (an hour unless it is said, at most 30 days)."""
@@ -89,9 +89,9 @@ class AsyncDirectory(AsyncCaller):
         """Deletes a conversation with its messages."""
         await self._run("deleteConversation", (org, cid))
 
-    def conversations(self, org: str) -> AsyncPages[Resource]:
-        """The conversations of an organization, by id."""
-        return AsyncPages(self, "listConversations", (org,))
+    def conversations(self, org: str, *, prefix: str | None = None) -> AsyncPages[Resource]:
+        """The conversations of an organization, by id; with `prefix`, those whose id or name begins with it, ignoring case."""
+        return AsyncPages(self, "listConversations", (org,), {"prefix": prefix})
 
     async def add_participant(self, org: str, cid: str, uid: str) -> Resource:
         """Lets a user take part in a conversation."""

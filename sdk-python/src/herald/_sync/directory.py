@@ -62,9 +62,9 @@ class Directory(Caller):
         """
         self._run("deleteUser", (org, uid), query={"messages": messages})
 
-    def users(self, org: str) -> Pages[User]:
-        """The users of an organization, by id."""
-        return Pages(self, "listUsers", (org,))
+    def users(self, org: str, *, prefix: str | None = None) -> Pages[User]:
+        """The users of an organization, by id; with `prefix`, those whose id or name begins with it, ignoring case."""
+        return Pages(self, "listUsers", (org,), {"prefix": prefix})
 
     def create_token(self, org: str, uid: str, **fields: Unpack[CreateTokenRequest]) -> CreateTokenResponse:
         """Issues a token for the user to connect with, for `ttl_seconds` (an hour unless it is said, at most 30 days)."""
@@ -90,9 +90,9 @@ class Directory(Caller):
         """Deletes a conversation with its messages."""
         self._run("deleteConversation", (org, cid))
 
-    def conversations(self, org: str) -> Pages[Resource]:
-        """The conversations of an organization, by id."""
-        return Pages(self, "listConversations", (org,))
+    def conversations(self, org: str, *, prefix: str | None = None) -> Pages[Resource]:
+        """The conversations of an organization, by id; with `prefix`, those whose id or name begins with it, ignoring case."""
+        return Pages(self, "listConversations", (org,), {"prefix": prefix})
 
     def add_participant(self, org: str, cid: str, uid: str) -> Resource:
         """Lets a user take part in a conversation."""

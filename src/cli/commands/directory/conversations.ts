@@ -41,14 +41,30 @@ function addList(conversations: Command, output: Output): void {
   const command = conversations
     .command("list")
     .description("list the conversations of an organization, by id")
-    .requiredOption("--org <id>", "organization");
+    .requiredOption("--org <id>", "organization")
+    .option("--prefix <text>", "only those whose id or name begins with this text, ignoring case");
   addClientOptions(addListOptions(command))
-    .addHelpText("after", "\nExample:\n  herald conversations list --org demo")
-    .action(async (options: ClientOptions & ListOptions & { org: string }) => {
+    .addHelpText(
+      "after",
+      "\nExamples:\n  herald conversations list --org demo\n  herald conversations list --org demo --prefix we",
+    )
+    .action(async (options: ClientOptions & ListOptions & { org: string; prefix?: string }) => {
       const admin = accessServer(options).admin();
       const { print } = createTable(columns, output);
       const none = "The organization has no conversations yet.";
-      await printList((page) => admin.listConversations(options.org, page), { options, print, none, output });
+      await printList(
+        (page) =>
+          admin.listConversations(options.org, {
+            ...page,
+            ...(options.prefix !== undefined && { prefix: options.prefix }),
+          }),
+        {
+          options,
+          print,
+          none,
+          output,
+        },
+      );
     });
 }
 

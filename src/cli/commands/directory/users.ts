@@ -38,14 +38,27 @@ function addList(users: Command, output: Output): void {
   const command = users
     .command("list")
     .description("list the users of an organization, by id")
-    .requiredOption("--org <id>", "organization");
+    .requiredOption("--org <id>", "organization")
+    .option("--prefix <text>", "only those whose id or name begins with this text, ignoring case");
   addClientOptions(addListOptions(command))
-    .addHelpText("after", "\nExamples:\n  herald users list --org demo\n  herald users list --org demo --all --json")
-    .action(async (options: ClientOptions & ListOptions & { org: string }) => {
+    .addHelpText(
+      "after",
+      "\nExamples:\n  herald users list --org demo\n  herald users list --org demo --prefix al\n  herald users list --org demo --all --json",
+    )
+    .action(async (options: ClientOptions & ListOptions & { org: string; prefix?: string }) => {
       const admin = accessServer(options).admin();
       const { print } = createTable(columns, output);
       const none = "The organization has no users yet.";
-      await printList((page) => admin.listUsers(options.org, page), { options, print, none, output });
+      await printList(
+        (page) =>
+          admin.listUsers(options.org, { ...page, ...(options.prefix !== undefined && { prefix: options.prefix }) }),
+        {
+          options,
+          print,
+          none,
+          output,
+        },
+      );
     });
 }
 
