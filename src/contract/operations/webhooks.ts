@@ -141,7 +141,7 @@ export const webhookOperations = {
     scope,
     summary: "Post a test",
     description:
-      "Posts a `webhook.test` now, once, and responds when the receiver has answered, or after 15 s. `state` is `delivered` if it answered 2xx, otherwise `failed`, and `last_try` says why.",
+      "Posts a `webhook.test` now, once, and responds when the receiver has answered, or after 15 s. An organization may do this six times a minute; beyond, it is 429 with `Retry-After`. `state` is `delivered` if it answered 2xx, otherwise `failed`, and `last_try` says why.",
     query: noQuery,
     body: undefined,
     answers: { 200: { description: "What became of it.", schema: webhookDelivery, example: delivered } },

@@ -45,6 +45,30 @@ describe("an address", () => {
       ],
       ...["224.0.0.1", "255.255.255.255", "240.0.0.1", "::1", "::", "fe80::1", "fc00::1", "fd12::1", "ff02::1"],
       ...["::ffff:127.0.0.1", "::ffff:169.254.169.254", "64:ff9b::7f00:1", "2002:7f00:1::", "nonsense", ""],
+      // What clouds answer with secrets: Azure's wire server, Alibaba's and Oracle's metadata, AWS's and GCP's over IPv6.
+      ...["168.63.129.16", "::ffff:168.63.129.16", "100.100.100.200", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254"],
+      // IPv6 outside of 2000::/3, and what is set aside in it: NAT64, 6to4, Teredo, ORCHID, benchmarks, documentation.
+      ...[
+        "64:ff9b::5db8:d70e",
+        "64:ff9b:1::1",
+        "2002:5db8:d70e::1",
+        "2001::1",
+        "2001:10::1",
+        "2001:20::1",
+        "2001:2::1",
+      ],
+      ...[
+        "2001:db8::1",
+        "3fff::1",
+        "::5db8:d70e",
+        "::ffff:0:5db8:d70e",
+        "100::1",
+        "5f00::1",
+        "4000::1",
+        "fec0::1",
+        "e000::1",
+      ],
+      ...["192.0.2.1", "198.51.100.1", "203.0.113.1", "198.18.0.1", "192.88.99.1", "192.0.0.8"],
     ])
       expect({ text, isPublic: isPublicAddress(text) }).toEqual({ text, isPublic: false });
   });

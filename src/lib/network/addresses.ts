@@ -56,9 +56,29 @@ export function networkOf(address: string): string {
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/64`).toString()}/64`;
 }
 
-/** Whether an address is public: not private, loopback, link-local or otherwise reserved. */
+// All that is assigned of IPv6 (RFC 4291, section 2.4). Whatever leads to IPv4 in another form lies elsewhere or has a range of its own.
+const assignedIpv6 = createAddressSet(["2000::/3"]);
+// Set aside in it, or in IPv4 (IANA's registries of special purposes), and Azure's wire server, which gives secrets to its machines.
+const setAside = createAddressSet([
+  "2001::/23",
+  "2001:db8::/32",
+  "2002::/16",
+  "3fff::/20",
+  "192.0.0.0/24",
+  "192.88.99.0/24",
+  "198.18.0.0/15",
+  "168.63.129.16/32",
+]);
+
+/**
+ * Whether an address is public: not private, loopback, link-local, otherwise reserved, or a cloud's own for its machines. Of IPv6
+ * only what is assigned, without what translates to IPv4.
+ */
 export function isPublicAddress(text: string): boolean {
-  return isIP(text) !== 0 && ipaddr.process(text).range() === "unicast";
+  if (isIP(text) === 0) return false;
+  const address = ipaddr.process(text);
+  if (address.range() !== "unicast" || setAside.has(text)) return false;
+  return address.kind() === "ipv4" || assignedIpv6.has(text);
 }
 
 /** Whether an address is a loopback address. */
@@ -78,7 +98,7 @@ function isWildcardHost(host: string): boolean {
 
 /** Whether a URL itself names a host that is not public: `localhost` or a literal private address. */
 export function namesPrivateHost({ hostname }: URL): boolean {
-  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  const host = hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, ""); // `localhost.` is the same name
   return host === "localhost" || host.endsWith(".localhost") || (isIP(host) !== 0 && !isPublicAddress(host));
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { HeraldError } from "../../contract/errors/errors.ts";
+import { HeraldError, rateLimited, retryAfterOf } from "../../contract/errors/errors.ts";
 import { absent, errorAbout } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import type {
@@ -9,6 +9,7 @@ import type {
   WebhookWithSecret,
 } from "../../contract/webhooks/webhooks.ts";
 import { namesPrivateHost } from "../../lib/network/addresses.ts";
+import { createTokenBuckets } from "../../lib/rates/token-buckets.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -46,7 +47,7 @@ export type Webhooks = {
   remove(place: WebhookPlace): Promise<void>;
   /** Makes a new secret; those before it sign, too, for a day. */
   rotate(caller: Caller, place: WebhookPlace): Promise<WebhookWithSecret>;
-  /** Posts a test now, once, and resolves with what became of it. */
+  /** Posts a test now, once, and resolves with what became of it. Throws `rate_limited`. */
   test(place: WebhookPlace): Promise<WebhookDeliveryShown>;
   deliveries(place: WebhookPlace, query: DeliveryQuery): Promise<Page<WebhookDeliveryShown>>;
   /** Posts a delivery again, with the same id, and if that fails goes on as from the first try. */
@@ -66,6 +67,8 @@ type Dependencies = {
   attempt: Attempt;
   /** The clock that the expiry of keys is checked with. */
   clock: Clock;
+  /** A clock that never goes back. */
+  elapsed: Clock;
   /** Whether webhooks may lead to addresses that are not public. */
   allowsPrivate: boolean;
   /** Called when a delivery is to be posted at once. */
@@ -73,14 +76,34 @@ type Dependencies = {
 };
 
 const mostWebhooks = 20;
+const testRate = { burst: 6, perSecond: 6 / 60 };
 const overlapMs = 24 * 3600 * 1000;
 const deliveriesAtOnce = 100;
 const deliveryPlace = z.strictObject({ id: z.string() });
 
 /** Creates the webhooks on the store. The clock of the database decides. */
 export function createWebhooks(dependencies: Dependencies): Webhooks {
-  const { webhooks, webhookDeliveries, unreached, organizations, attempt, clock, allowsPrivate, onDue } = dependencies;
+  const { webhooks, webhookDeliveries, unreached, organizations, attempt, clock, elapsed, allowsPrivate, onDue } =
+    dependencies;
+  const tests = createTokenBuckets({ clock: elapsed });
   const now = async () => (await webhookDeliveries.agenda()).now;
+
+  /** Charges a test. Throws `rate_limited`: each is a post to an address of the caller's choice, and tells how it answered. */
+  function admitTest(org: string): void {
+    const waitMs = tests.waitMs(org, testRate);
+    if (waitMs === 0) {
+      tests.charge(org, testRate, 1);
+      return;
+    }
+    const retryAfterSeconds = retryAfterOf(waitMs);
+    throw rateLimited({
+      detail: `an organization may test its webhooks ${testRate.burst} times a minute; try again in ${retryAfterSeconds} s`,
+      policy: "webhook-tests",
+      quota: testRate.burst,
+      windowSeconds: 60,
+      retryAfterSeconds,
+    });
+  }
 
   async function find({ org, id }: WebhookPlace): Promise<StoredWebhook> {
     return (await webhooks.get(org, id)) ?? (await missing({ org, id }));
@@ -133,6 +156,7 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
     },
     async test(place) {
       const hook = await find(place);
+      admitTest(place.org);
       const at = await now();
       const id = createId();
       const tried = await attempt(hook, { id, body: testPayloadOf(place, at), now: at });
