@@ -40,10 +40,27 @@ client.stop();
 
 const typed = `
 import { type Client, createClient, type Message } from "@herald/sdk";
-import { type AdminClient, createAdmin } from "@herald/sdk/admin";
+import { type AdminClient, createAdmin, type HeraldApiError } from "@herald/sdk/admin";
+import type { WebhookPayload } from "@herald/sdk/webhooks";
 const heard: Message[] = [];
 export const client: Client = createClient({ url: "http://localhost:7070", token: () => "t", onMessage: (message) => heard.push(message), onSystemMessage: ({ x }) => x });
 export const admin: AdminClient = createAdmin({ url: "http://localhost:7070", key: "k" });
+export async function count(): Promise<number> {
+  let replayed = 0;
+  for await (const answer of admin.sendBatch([])) if (answer.replayed) replayed += 1;
+  return replayed;
+}
+export function nameOf(error: HeraldApiError): string {
+  switch (error.code) {
+    case "sender_not_participant":
+    case "unreachable":
+    case "of a later version":
+      return error.title ?? error.detail;
+    default:
+      return error.code;
+  }
+}
+export const isTest = (payload: WebhookPayload): boolean => payload.type === "webhook.test" && payload.data.webhook !== "";
 // @ts-expect-error: a client needs a token
 createClient({ url: "http://localhost:7070", onMessage: () => undefined, onSystemMessage: () => undefined });
 `;
