@@ -37,8 +37,8 @@ const call = ([method, target, body]: Call) =>
       })
     : herald().admin<Problem>(method, target, body);
 
-/** What a call says beside its path, without cursors, which the server makes. */
-const saidIn = ([, target, body]: Call) => [target.replace(/[^?]*/, "").replace(/cursor=.*/, ""), body];
+/** What a call says beside its path, without cursors, which the server makes, and what is no whole id. */
+const saidIn = ([, target, body]: Call) => [target.replace(/[^?]*/, "").replace(/(cursor|prefix)=.*/, ""), body];
 
 describe("the ids . and .., which no URL can name", () => {
   test.each(operations.filter(({ scope }) => scope !== undefined))(
