@@ -25,7 +25,7 @@ const queries: Record<string, (ids: Ids) => string> = {
   cursor: ({ uid }) => cursorOf({ id: uid }),
   before: ({ messageId }) => messageId,
   after: ({ messageId }) => messageId,
-  lastEventId: ({ messageId }) => messageId,
+  lastEventId: () => "ignored",
   count: () => "true",
   uids: ({ uid }) => encodeURIComponent(uid),
   prefix: ({ uid }) => encodeURIComponent(uid.slice(0, 4)),

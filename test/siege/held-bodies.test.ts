@@ -36,7 +36,7 @@ test("two hundred bodies of a megabyte with a wrong key are read and dropped whi
   const callers = await Promise.all(Array.from({ length: crowd }, () => post("/admin/message")));
   await eventually(() => callers.every(({ isSent }) => isSent()) || undefined, "the bodies to be taken");
   expect(callers.filter(({ heard }) => heard.cut)).toEqual([]);
-  expect(memoryOf(pid) - before).toBeLessThan(96 * mebibyte);
+  expect(memoryOf(pid) - before).toBeLessThan(128 * mebibyte); // 190 MiB if they were held; up to 108 of garbage was measured
   await eventually(() => callers.every(({ heard }) => heard.answered) || undefined, "all to be answered");
   expect(callers.filter(({ heard }) => heard.cut)).toEqual([]);
   for (const { end } of callers) end();
