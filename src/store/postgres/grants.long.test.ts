@@ -70,7 +70,7 @@ if (postgres !== undefined) {
         "UPDATE schema_version SET version = 99",
         "DELETE FROM schema_step",
       ])
-        await expect(serving.run(statement)).rejects.toMatchObject({ errno: "42501" });
+        await expect(serving.run(statement)).rejects.toMatchObject({ cause: { errno: "42501" } });
       await Promise.all([node.close(), serving.close()]);
     });
 
@@ -113,7 +113,7 @@ if (postgres !== undefined) {
       await owner.close();
       const second = await openPostgres(servingUrl(url), () => undefined, migrating);
       const serving = connectPostgres(servingUrl(url));
-      await expect(serving.run("DELETE FROM audit")).rejects.toMatchObject({ errno: "42501" });
+      await expect(serving.run("DELETE FROM audit")).rejects.toMatchObject({ cause: { errno: "42501" } });
       await Promise.all([second.close(), serving.close()]);
     });
   });

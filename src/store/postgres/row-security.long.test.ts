@@ -244,7 +244,7 @@ if (postgres !== undefined) {
           await sql.limitTo(["o1"]);
           await sql.run(write);
         });
-        await expect(attempt).rejects.toMatchObject({ errno: "42501" });
+        await expect(attempt).rejects.toMatchObject({ cause: { errno: "42501" } });
       }
     });
   });
