@@ -151,7 +151,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const { organizationLimits, use, rateLimit } = startLimits({ config, store, steadyClock, onError });
   starting.defer(() => atMost(organizationLimitsMayTakeMs, organizationLimits.stop()));
   const waits = createWaits({ bus, nodes: () => nodes?.heard ?? [nodeId] });
-  const parts = { config, tokenSecret, store, use, clock, steadyClock };
+  const problemForm = { redact, basePath };
+  const parts = { config, tokenSecret, store, use, clock, steadyClock, problemForm };
   const services = createServices({ ...parts, refusals, waits, log, outagesOfProvider: dependencies.provider });
   const fileParts = { ...parts, ...services, outages: dependencies.files };
   const { start: startFiles, fileFigures, ...files } = createNodeFiles(fileParts);
@@ -252,7 +253,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     clock,
     onClock: clockWatch.note,
   });
-  const sends = createSends({ config, store, use, presence, clock, steadyClock, onError });
+  const sends = createSends({ ...parts, presence, onError });
   const logRequest = createRequestLog(log);
   const onAnswer = (call: Call) => {
     drain.note();

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { type Config, httpLimitsOf } from "../config.ts";
+import type { ProblemForm } from "../contract/errors/problem.ts";
 import type { OutageEvents } from "../lib/observing/outages.ts";
 import { createSparing } from "../lib/observing/sparing.ts";
 import type { Clock } from "../lib/time/clock.ts";
@@ -40,13 +41,14 @@ type Dependencies = {
   clock: Clock;
   steadyClock: Clock;
   outages: OutageEvents;
+  problemForm: ProblemForm;
   log: Logger;
   onError(error: unknown): void;
 };
 
 /** Creates what sends from the outbox; `undefined` if none is configured. */
 export function createNodeOutbox(dependencies: Dependencies): NodeOutbox | undefined {
-  const { config, store, use, clock, steadyClock, outages, log, onError } = dependencies;
+  const { config, store, use, clock, steadyClock, outages, problemForm, log, onError } = dependencies;
   if (config.HERALD_OUTBOX_URL === undefined) return undefined;
   const limits = httpLimitsOf(config);
   const table = openOutbox(config.HERALD_OUTBOX_URL, limits.requestBytes);
@@ -61,7 +63,7 @@ export function createNodeOutbox(dependencies: Dependencies): NodeOutbox | undef
     clock,
     elapsed: steadyClock,
     onError,
-    basePath: config.HERALD_BASE_PATH,
+    problemForm,
     onRefused: (org, row, { code, message }) => tellRefused(code, { code, org, row, reason: message }),
   });
   let neededFrom = 0;

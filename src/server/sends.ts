@@ -1,4 +1,5 @@
 import { type Config, httpLimitsOf } from "../config.ts";
+import type { ProblemForm } from "../contract/errors/problem.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import type { OrganizationUse } from "../services/limits/organization-use.ts";
 import { createBatches } from "../services/messages/batches.ts";
@@ -15,11 +16,12 @@ type Dependencies = {
   presence: Presence;
   clock: Clock;
   steadyClock: Clock;
+  problemForm: ProblemForm;
   onError(error: unknown, requestId: string): void;
 };
 
 /** Creates the services that send, or try to, and need to know who is online. */
-export function createSends({ config, store, use, presence, clock, steadyClock, onError }: Dependencies) {
+export function createSends({ config, store, use, presence, clock, steadyClock, problemForm, onError }: Dependencies) {
   const dryRuns = createDryRuns({ ...store, use, presence, clock, elapsed: steadyClock });
   const batches = createBatches({
     ...store,
@@ -30,7 +32,7 @@ export function createSends({ config, store, use, presence, clock, steadyClock, 
     clock,
     elapsed: steadyClock,
     onError,
-    basePath: config.HERALD_BASE_PATH,
+    problemForm,
   });
   return { dryRuns, batches };
 }

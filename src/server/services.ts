@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { type Config, httpLimitsOf } from "../config.ts";
 import { type HeraldError, rateLimited } from "../contract/errors/errors.ts";
+import type { ProblemForm } from "../contract/errors/problem.ts";
 import { createSeen } from "../lib/caches/seen.ts";
 import { fetchDocument } from "../lib/network/fetch-document.ts";
 import type { OutageEvents } from "../lib/observing/outages.ts";
@@ -65,6 +66,7 @@ type Dependencies = {
   clock: Clock;
   steadyClock: Clock;
   waits: Pick<Waits, "open">;
+  problemForm: ProblemForm;
   log: Logger;
   outagesOfProvider: OutageEvents;
 };
@@ -79,7 +81,7 @@ const tellToReadLater = () =>
 
 /** Creates the services on a store. */
 export function createServices(dependencies: Dependencies) {
-  const { config, tokenSecret, store, use, refusals, clock, steadyClock, waits, log } = dependencies;
+  const { config, tokenSecret, store, use, refusals, clock, steadyClock, waits, problemForm, log } = dependencies;
   const tokens = createTokens({
     secret: tokenSecret,
     previousSecret: config.HERALD_TOKEN_SECRET_PREVIOUS,
@@ -92,7 +94,6 @@ export function createServices(dependencies: Dependencies) {
     maxMessages: config.HERALD_LIMIT_RECOVERY_MESSAGES,
     maxDays: config.HERALD_LIMIT_RECOVERY_DAYS,
   };
-  const { HERALD_BASE_PATH: basePath } = config;
   const told = createSeen(mostUnreadableTold);
   const deliveryReports = createDeliveryReports(store);
   const awaited = createAwaitedSends({
@@ -120,7 +121,7 @@ export function createServices(dependencies: Dependencies) {
     systemMessages: createSystemMessages({ ...store, use, clock, awaited }),
     changes: createChanges({ ...store, use, clock }),
     reads: createReads({ ...store, use, looks: paceWhile(use.isShared, paced(marking)), clock }),
-    ...createScheduling({ ...store, use, limits: httpLimitsOf(config), clock, elapsed: steadyClock, basePath }),
+    ...createScheduling({ ...store, use, limits: httpLimitsOf(config), clock, elapsed: steadyClock, problemForm }),
     ...createWebhookService({
       ...store,
       allowsPrivate: config.HERALD_WEBHOOK_ALLOW_PRIVATE,
@@ -171,7 +172,7 @@ export function createServices(dependencies: Dependencies) {
       limits: httpLimitsOf(config),
       clock,
       elapsed: steadyClock,
-      basePath,
+      problemForm,
     }),
   };
 }

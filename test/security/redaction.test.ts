@@ -91,6 +91,22 @@ async function putEverywhere(herald: Herald, org: string, secret: string): Promi
   return answers;
 }
 
+/** Puts a secret into the lines of a batch and of an import. Returns the reports, which name what they refuse. */
+async function putInLines(herald: Herald, org: string, secret: string): Promise<string> {
+  const message = { cid: secret, body: "x" };
+  const bodies: [path: string, line: object][] = [
+    ["/admin/message/batch", { organizationId: org, senderId: secret, message }],
+    [`/admin/organizations/${org}/import`, { participant: { cid: secret, uid: "a" } }],
+  ];
+  const headers = { "Admin-Api-Key": herald.key, "Content-Type": "application/x-ndjson" };
+  const answers = bodies.map(([path, line]) =>
+    herald.http<string>("POST", path, { headers, body: JSON.stringify(line) }),
+  );
+  const texts = (await Promise.all(answers)).map(({ text }) => text);
+  for (const text of texts) expect(text).toContain('"problem":');
+  return texts.join("");
+}
+
 async function putInFrames(herald: Herald, token: string, secret: string): Promise<string[]> {
   using socket = await openSocket(herald.url, {
     headers: { Authorization: `Bearer ${token}`, "X-Request-Id": secret },
@@ -127,6 +143,7 @@ test("no secret of a run is found in any output, wherever callers have put it", 
       // What was stored under such a name is shown as it is.
       if (status >= 400) look(`an error, with ${name}`, text);
     }
+    look(`a line, with ${name}`, await putInLines(herald, org.id, secret));
     for (const text of await putInFrames(herald, await org.token("alice"), secret))
       if (["key", "revoked", "token"].includes(name)) look(`a frame, with ${name}`, text);
   }

@@ -31,14 +31,14 @@ export const problemSchema = z
 /** The body of an error. */
 export type Problem = z.infer<typeof problemSchema>;
 
-/** `redact` takes credentials out of a text; `basePath` is the path below which the server is reached. */
-type ProblemOptions = { redact?: ((text: string) => string) | undefined; basePath?: string | undefined };
+/** How a node shows its errors: `redact` takes credentials out of a text; `basePath` is the path below which it is reached. */
+export type ProblemForm = { redact?: ((text: string) => string) | undefined; basePath?: string | undefined };
 
 /** The problem document of an error, in which nothing is left that `redact` takes for a credential. */
 export function problemDocument(
   error: HeraldError,
   requestId: string,
-  { redact = withoutCredentials, basePath = "" }: ProblemOptions = {},
+  { redact = withoutCredentials, basePath = "" }: ProblemForm = {},
 ): Problem {
   const { status, title } = errorCatalogue[error.code];
   const errors = error.fields.map((field) => ({ ...field, pointer: redact(field.pointer) }));
@@ -66,7 +66,7 @@ export function codeOf(response: Response | undefined): string | undefined {
 export function problemResponse(
   error: HeraldError,
   requestId: string,
-  redact?: ProblemOptions["redact"],
+  redact?: ProblemForm["redact"],
 ): ProblemResponse {
   const text = JSON.stringify(problemDocument(error, requestId, { redact }));
   const response = new Response(text, {

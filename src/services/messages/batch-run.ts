@@ -1,5 +1,5 @@
 import { HeraldError, toHeraldError } from "../../contract/errors/errors.ts";
-import { problemDocument } from "../../contract/errors/problem.ts";
+import { type ProblemForm, problemDocument } from "../../contract/errors/problem.ts";
 import type { BatchAnswer } from "../../contract/messages/batch.ts";
 import type { Turnstile } from "../../lib/event-loop/turnstile.ts";
 import { createOrderedWindow } from "../../lib/queues/ordered-window.ts";
@@ -23,8 +23,7 @@ export type BatchRun = {
 
 type Dependencies = BatchTarget & {
   onError(error: unknown, requestId: string): void;
-  /** The path below which the server is reached. */
-  basePath?: string;
+  problemForm?: ProblemForm;
   reader: BatchLineReader;
   turns: Pick<Turnstile, "pass">;
   wish: BatchWish;
@@ -44,7 +43,7 @@ const mayWaitMs = 10_000; // less than an idle connection may
 
 /** Creates a batch. The lines go to the log one after the other, so the log has them in their order. */
 export function createBatchRun(dependencies: Dependencies): BatchRun {
-  const { basePath, elapsed, onError, reader, turns, wish, call, onEnd } = dependencies;
+  const { problemForm, elapsed, onError, reader, turns, wish, call, onEnd } = dependencies;
   const { caller, isDryRun, perSecond, blocks } = wish;
   const { requestId } = call;
   const window = createOrderedWindow<Answered>(isDryRun ? dryRunsAtOnce : sendsAtOnce);
@@ -58,7 +57,7 @@ export function createBatchRun(dependencies: Dependencies): BatchRun {
 
   const textOf = (answer: BatchAnswer | object) => `${JSON.stringify(answer)}\n`;
   const lastLine = ({ line, error }: Extract<Answered, { error: HeraldError }>) =>
-    textOf({ done: false, line, problem: problemDocument(error, requestId, { basePath }) });
+    textOf({ done: false, line, problem: problemDocument(error, requestId, problemForm) });
 
   function known(thrown: unknown): HeraldError {
     const error = toHeraldError(thrown);
@@ -82,7 +81,7 @@ export function createBatchRun(dependencies: Dependencies): BatchRun {
     counts.failed++;
     return {
       line,
-      text: textOf({ line, status: error.status, problem: problemDocument(error, requestId, { basePath }) }),
+      text: textOf({ line, status: error.status, problem: problemDocument(error, requestId, problemForm) }),
     };
   }
 

@@ -1,4 +1,5 @@
 import { type HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import type { ProblemForm } from "../../contract/errors/problem.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
 import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
 import { createQueue } from "../../lib/queues/queue.ts";
@@ -27,8 +28,7 @@ type Dependencies = BatchTarget & {
   places: Places;
   limits: PayloadLimits;
   onError(error: unknown, requestId: string): void;
-  /** The path below which the server is reached. */
-  basePath?: string;
+  problemForm?: ProblemForm;
 };
 
 const linesPerTurn = 32; // about a millisecond of the serving thread

@@ -1,5 +1,5 @@
 import { HeraldError, toHeraldError } from "../../contract/errors/errors.ts";
-import { problemDocument } from "../../contract/errors/problem.ts";
+import { type ProblemForm, problemDocument } from "../../contract/errors/problem.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
 import { createQueue } from "../../lib/queues/queue.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -26,8 +26,7 @@ type Dependencies = {
   /** A clock that never goes back. */
   elapsed: Clock;
   onError(error: unknown): void;
-  /** The path below which the server is reached. */
-  basePath?: string;
+  problemForm?: ProblemForm;
   /** Called with each row that is refused. */
   onRefused(org: string, id: string, reason: HeraldError): void;
 };
@@ -56,7 +55,7 @@ export function createOutboxSends({
   clock,
   elapsed,
   onError,
-  basePath,
+  problemForm,
   onRefused,
 }: Dependencies): OutboxSends {
   const suspects = createSuspects(elapsed);
@@ -117,7 +116,7 @@ export function createOutboxSends({
       outcome[refusal === undefined ? "sent" : "refused"]++;
       if (refusal !== undefined) onRefused(org, row.id, refusal);
       outcome.ended.push(
-        refusal === undefined ? { row } : { row, problem: problemDocument(refusal, row.id, { basePath }) },
+        refusal === undefined ? { row } : { row, problem: problemDocument(refusal, row.id, problemForm) },
       );
     };
     await use.know(org);

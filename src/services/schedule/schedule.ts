@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import { absent, errorAbout } from "../../contract/errors/naming.ts";
-import { problemDocument } from "../../contract/errors/problem.ts";
+import { type ProblemForm, problemDocument } from "../../contract/errors/problem.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import type { ScheduledRequest, ScheduledSendShown } from "../../contract/schedule.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
@@ -58,8 +58,7 @@ type Dependencies = {
   clock: Clock;
   /** Called when a send was scheduled, with how long it has to wait. */
   onScheduled(waitMs: number): void;
-  /** The path below which the server is reached. */
-  basePath?: string | undefined;
+  problemForm?: ProblemForm | undefined;
 };
 
 const dayMs = 24 * 3600 * 1000;
@@ -71,7 +70,7 @@ const pagePlace = z.strictObject({ sendAt: z.number(), id: z.string() });
 
 /** Creates the schedule on the store. The clock of the database decides what is in the past. */
 export function createSchedule(dependencies: Dependencies): Schedule {
-  const { schedule, organizations, checks, use, readRequest, clock, onScheduled, basePath } = dependencies;
+  const { schedule, organizations, checks, use, readRequest, clock, onScheduled, problemForm } = dependencies;
 
   /** Checks that the caller could send what waits, and so may replace or cancel it. */
   function permitWaiting(caller: Caller, { request }: ScheduledSend): void {
@@ -148,7 +147,7 @@ export function createSchedule(dependencies: Dependencies): Schedule {
       created_at: toIso(createdAt),
       sent_at: state === "sent" && endedAt !== null ? toIso(endedAt) : null,
       server_mid: serverMid,
-      problem: failure === undefined ? null : problemDocument(errorOfFailure(failure), tryId ?? "", { basePath }),
+      problem: failure === undefined ? null : problemDocument(errorOfFailure(failure), tryId ?? "", problemForm),
     };
   }
 

@@ -1,3 +1,4 @@
+import type { ProblemForm } from "../../contract/errors/problem.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
 import type { OutageEvents } from "../../lib/observing/outages.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -39,8 +40,7 @@ type Dependencies = {
   clock: Clock;
   /** A clock that never goes back. */
   elapsed: Clock;
-  /** The path below which the server is reached. */
-  basePath?: string;
+  problemForm?: ProblemForm;
   /** Spreads the looks of nodes: a number from 0 to 1; that of `Math` by default. */
   random?(): number;
 };

@@ -1,5 +1,5 @@
 import type { HeraldError } from "../../contract/errors/errors.ts";
-import { problemDocument } from "../../contract/errors/problem.ts";
+import { type ProblemForm, problemDocument } from "../../contract/errors/problem.ts";
 import type { ImportReport } from "../../contract/transfer/lines.ts";
 
 /** A line that was not imported. */
@@ -19,8 +19,8 @@ export type ImportProgress = {
 
 const every = 1_000;
 
-/** Creates the progress of an import. `basePath` is the path below which the server is reached. */
-export function createImportProgress(requestId: string, basePath?: string): ImportProgress {
+/** Creates the progress of an import. */
+export function createImportProgress(requestId: string, problemForm?: ProblemForm): ImportProgress {
   let lines = 0;
   let failed = 0;
   let lastFailed = 0;
@@ -48,13 +48,13 @@ export function createImportProgress(requestId: string, basePath?: string): Impo
         advance(line - 1);
         lastFailed = line;
         failed++;
-        tell({ line, problem: problemDocument(error, requestId, { basePath }) });
+        tell({ line, problem: problemDocument(error, requestId, problemForm) });
       }
       advance(last);
     },
     take,
     end(error) {
-      const problem = error && problemDocument(error, requestId, { basePath });
+      const problem = error && problemDocument(error, requestId, problemForm);
       tell({ done: error === undefined, lines, failed, ...(problem !== undefined && { problem }) });
       return take();
     },

@@ -1,4 +1,5 @@
 import { HeraldError, invalidKey, toHeraldError, unavailable } from "../../contract/errors/errors.ts";
+import type { ProblemForm } from "../../contract/errors/problem.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
 import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
 import { createQueue } from "../../lib/queues/queue.ts";
@@ -54,8 +55,7 @@ type Dependencies = {
   clock: Clock;
   /** A clock that never goes back. */
   elapsed: Clock;
-  /** The path below which the server is reached. */
-  basePath?: string;
+  problemForm?: ProblemForm;
 };
 
 const msPerTurn = 0.5; // of the serving thread, for all imports together
@@ -68,7 +68,7 @@ const participantsOfItem = 60; // two rows each, which fit the smallest part of 
 
 /** Creates imports on the store. */
 export function createImports(dependencies: Dependencies): Imports {
-  const { imports, keys, organizations, use, places, limits, clock, elapsed, basePath } = dependencies;
+  const { imports, keys, organizations, use, places, limits, clock, elapsed, problemForm } = dependencies;
   const turns = createTurnstile(1);
   const longLines = createQueue(() => unavailable({ detail: "this node is shutting down; send all lines again" }));
   const slowTurns = createTurnstile(1, { turnMs: slowTurnMs });
@@ -158,7 +158,7 @@ export function createImports(dependencies: Dependencies): Imports {
 
   async function* report(wish: ImportWish, call: TransferCall, release: () => void): AsyncGenerator<string, void> {
     const { org, caller, isDryRun } = wish;
-    const progress = createImportProgress(call.requestId, basePath);
+    const progress = createImportProgress(call.requestId, problemForm);
     const maxParticipants = limits.participants;
     const parts = createImportParts({
       imports,
