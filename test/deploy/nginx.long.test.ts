@@ -1,5 +1,5 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { $ } from "bun";
@@ -7,9 +7,7 @@ import { readPage } from "../docs/markdown.ts";
 import { patternStream } from "../files/pattern.ts";
 import { openBatch } from "../harness/clients/batch.ts";
 import type { Page } from "../harness/clients/wire.ts";
-import { eventually } from "../harness/deadline.ts";
-import { freePort } from "../harness/engines/free-port.ts";
-import { reportMissing } from "../harness/engines/installed.ts";
+import { findNginx, startNginx } from "../harness/engines/nginx.ts";
 import { useEngines } from "../harness/engines.ts";
 import { expectProblem, messageOf } from "../harness/reading/expectations.ts";
 import { type Cluster, startCluster } from "../harness/servers/cluster.ts";
@@ -21,36 +19,17 @@ setDefaultTimeout(60_000);
 
 const settings = readFileSync("deploy/nginx/herald.conf", "utf8");
 const folder = mkdtempSync(join(tmpdir(), "herald-nginx-"));
-chmodSync(folder, 0o755); // the workers of nginx are another user
 afterAll(() => rmSync(folder, { recursive: true }));
 const engines = await useEngines();
-const nginx = Bun.which("nginx") ?? reportMissing("nginx", "nginx-light");
+const nginx = findNginx();
 
-/** Starts nginx with these settings, which then lead to these nodes, without TLS. Waits until it answers. */
-async function startProxy(program: string, urls: readonly string[]) {
-  const port = freePort();
+/** The settings, for plain HTTP at this address and these nodes. */
+function siteOf(address: string, urls: readonly string[]): string {
   const servers = urls.map((url) => `server ${new URL(url).host} max_fails=1 fail_timeout=2s;`).join("\n");
-  const site = settings
+  return settings
     .replace(/(server node-\S+ [^;]+;\s*)+/, `${servers}\n`)
-    .replace("listen 443 ssl;", `listen 127.0.0.1:${port};`)
+    .replace("listen 443 ssl;", `listen ${address};`)
     .replace(/ssl_certificate\S* [^;]+;/g, "");
-  mkdirSync(join(folder, "bodies"), { recursive: true });
-  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-    (name) => `${name}_temp_path ${folder}/bodies/${name};`,
-  );
-  const text = `pid ${folder}/pid; error_log stderr warn; events { worker_connections 512; }
-    http { access_log off; ${paths.join(" ")}\n${site}\n}`;
-  const file = join(folder, "nginx.conf");
-  writeFileSync(file, text);
-  const child = Bun.spawn([program, "-c", file, "-g", "daemon off;"], { stdout: "ignore", stderr: "ignore" });
-  const url = `http://127.0.0.1:${port}`;
-  const isUp = async () => (await fetch(`${url}/healthz`).catch(() => undefined))?.ok || undefined;
-  await eventually(isUp, "nginx to answer");
-  const dispose = async () => {
-    child.kill();
-    await child.exited;
-  };
-  return { url, [Symbol.asyncDispose]: dispose };
 }
 
 /** A node as it is reached through the proxy. */
@@ -71,7 +50,7 @@ test.skipIf(engines === undefined || nginx === undefined)(
     const env = () => ({ HERALD_TRUSTED_PROXIES: "127.0.0.1", HERALD_FILES_URL: `file://${join(folder, "files")}` });
     await using cluster = await startCluster({ nodes: 2, ...engines, env });
     const urls = cluster.nodes.map(({ url }) => url);
-    await using proxy = await startProxy(nginx, urls);
+    await using proxy = await startNginx(nginx, (address) => siteOf(address, urls));
     const herald = through(proxy, cluster);
     const org = await createOrganization(herald);
     const cid = await org.conversation(["alice", "bob", "carol"]);

@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { LIFTED } from "../../harness/reading/persistence.ts";
 import { startCluster } from "../../harness/servers/cluster.ts";
 import { callsTo, errorsLogged, TEST_KEY } from "../../harness/servers/herald.ts";
-import { startNginx } from "../../harness/servers/nginx.ts";
+import { startNginxBefore } from "../../harness/servers/nginx.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 
 setDefaultTimeout(120_000);
@@ -17,7 +17,7 @@ const started = await startCluster({
   env: () => ({ ...LIFTED, HERALD_TRUSTED_PROXIES: "127.0.0.1" }),
 });
 const urls = started?.nodes.map(({ url }) => url) ?? [];
-const nginx = started && (await startNginx(urls, proxy));
+const nginx = started && (await startNginxBefore(urls, proxy));
 if (started !== undefined && nginx !== undefined) {
   test("nodes behind nginx, which keeps connections alive, stop one after the other under load: no call fails, and no send is stored twice", async () => {
     await using cluster = started;

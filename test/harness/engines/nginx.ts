@@ -13,10 +13,10 @@ export function findNginx(): string | undefined {
   return Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin` }) ?? reportMissing("nginx", "nginx-light");
 }
 
-/** Starts nginx as a single process with these locations, in a folder of its own. */
-export async function startNginx(program: string, locations: string): Promise<Nginx> {
+/** Starts nginx as a single process, in a folder of its own, with the content of its `http` block for the address to listen on. */
+export async function startNginx(program: string, httpOf: (address: string) => string): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), "herald-nginx-"));
-  const port = freePort();
+  const address = `127.0.0.1:${freePort()}`;
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (name) => `${name}_temp_path ${folder}/${name};`,
   );
@@ -25,15 +25,11 @@ export async function startNginx(program: string, locations: string): Promise<Ng
     master_process off;
     pid ${folder}/pid;
     error_log stderr notice;
-    events {}
+    events { worker_connections 1024; }
     http {
       access_log off;
       ${temporary.join("\n")}
-      map $http_upgrade $connection_upgrade { default upgrade; "" ""; }
-      server {
-        listen 127.0.0.1:${port};
-        ${locations}
-      }
+      ${httpOf(address)}
     }`;
   writeFileSync(join(folder, "nginx.conf"), configuration);
   const child = Bun.spawn([program, "-p", folder, "-e", "stderr", "-c", join(folder, "nginx.conf")], {
@@ -54,7 +50,7 @@ export async function startNginx(program: string, locations: string): Promise<Ng
   })();
   await within(ready.promise, "nginx to be ready");
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${address}`,
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
       await child.exited;

@@ -23,15 +23,23 @@ export async function startBelowPath(
     await startHerald({ env: { HERALD_BASE_PATH: basePath, HERALD_TRUSTED_PROXIES: "127.0.0.1", ...env } }),
   );
   const front =
-    nginx === undefined || proxy === "none" ? node : stack.use(await startNginx(nginx, locationsOf(node.url, proxy)));
+    nginx === undefined || proxy === "none"
+      ? node
+      : stack.use(await startNginx(nginx, (address) => siteOf(address, node.url, proxy)));
   const { [Symbol.asyncDispose]: _, ...called } = { ...node, ...callsTo(front.url + basePath, node) };
   const owned = stack.move();
   return { ...called, origin: front.url, node, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-function locationsOf(url: string, proxy: PathProxy): string {
+function siteOf(address: string, url: string, proxy: PathProxy): string {
   const page = readFileSync(resolve(import.meta.dir, "../../../docs/how-to/configure.md"), "utf8");
   const [location] = /^location \/herald\/ \{$.*?^\}$/ms.exec(page) ?? [];
   if (location === undefined) throw new Error("configure.md shows no location /herald/");
-  return location.replace("http://127.0.0.1:7070;", proxy === "removes it" ? `${url}/;` : `${url};`);
+  const target = proxy === "removes it" ? `${url}/;` : `${url};`;
+  return `
+    map $http_upgrade $connection_upgrade { default upgrade; "" ""; }
+    server {
+      listen ${address};
+      ${location.replace("http://127.0.0.1:7070;", target)}
+    }`;
 }
