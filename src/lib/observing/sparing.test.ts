@@ -15,5 +15,15 @@ test("of each kind there is one line a minute, with the number of those left out
     ["b", 0],
     ["a", 4],
   ]);
-  expect(told).toHaveLength(3 + 62 + 1);
+  const toldInMinute = 3 + 63 + 1; // `b` is forgotten, and the last line is for all further kinds
+  expect(told).toHaveLength(toldInMinute);
+  for (let count = 0; count < 1_000; count++) note(`kind ${count}`, { of: "more" });
+  expect(told).toHaveLength(toldInMinute);
+  time.now += 60_000;
+  note("new", { of: "new" });
+  for (let count = 0; count < 5; count++) note("newer", { of: "newer" });
+  expect(told.slice(toldInMinute)).toEqual([
+    ["new", 0],
+    ["newer", 0],
+  ]);
 });
