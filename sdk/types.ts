@@ -1,4 +1,4 @@
-/** All types of the contract that the SDK uses, for its two doors. */
+/** All types of the contract that the SDK uses, for both of its entries. */
 export type * from "./types/directory.ts";
 export type * from "./types/events.ts";
 export type * from "./types/reports.ts";

@@ -12,8 +12,8 @@ export function rootOf(url: string): string {
   if ((protocol === "http:" || protocol === "https:") && host)
     return `${protocol}//${host}${pathname?.replace(/\/+$/, "")}`;
   const isHost = /^[\w.-]+(:\d+)?(\/[\w./-]*)?$/.test(given);
-  const example = isHost ? `http://${given}` : "http://127.0.0.1:7070";
-  const isSafe = !/[@?#]/.test(given);
+  const isSafe = !/[@?#]|hk_/.test(given); // neither a password nor a key in the wrong place
+  const example = isHost && isSafe ? `http://${given}` : "http://127.0.0.1:7070";
   const not = isSafe ? `, not be ${JSON.stringify(given)}` : "";
   throw new HeraldArgumentError(`url must begin with http:// or https://, such as ${example}${not}.`);
 }

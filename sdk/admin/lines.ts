@@ -42,7 +42,7 @@ export type ImportReport =
       lines: number;
       /** How many of them were not imported. */
       failed: number;
-      /** What is wrong with it. */
+      /** Why the import ended early. */
       problem?: LineProblem;
     };
 

@@ -113,6 +113,7 @@ describe("addresses", () => {
       "user:zwiebel@host:7070",
       "//user:zwiebel@host",
       "host?key=zwiebel",
+      "hk_zwiebel",
     ]) {
       const errors = [
         thrownBy(() => createAdmin({ url: given, key: "k" })),

@@ -34,6 +34,7 @@ describe("a secret that cannot be one is refused with where it comes from, and n
     ["visible ASCII", ["login", ...at], { stdin: "zwiebél" }],
     ["--url", ["nodes", "--key", "k", "--url", "http://user:zwiebel@host"], {}],
     ["--url", ["nodes", "--key", "k", "--url", "host:80?key=zwiebel"], {}],
+    ["--url", ["nodes", "--key", "k", "--url", "hk_zwiebel"], {}],
     ["HERALD_URL", ["nodes", "--key", "k"], { env: { HERALD_URL: "user:zwiebel@host" } }],
   ])("%s: %j", async (where, args, options) => {
     const { code, stdout, stderr } = await runHerald(args, options);

@@ -162,9 +162,9 @@ function checkUrl(url: string, from: string): string {
   ) {
     return url;
   }
-  const example = /^[\w.-]+(:\d+)?$/.test(url) ? `http://${url}` : "http://127.0.0.1:7070";
-  // It may have a password.
-  const shown = /[@?#]/.test(url) ? "" : ` ${url}`;
+  const isSafe = !/[@?#]|hk_/.test(url); // neither a password nor a key in the wrong place
+  const example = isSafe && /^[\w.-]+(:\d+)?$/.test(url) ? `http://${url}` : "http://127.0.0.1:7070";
+  const shown = isSafe ? ` ${url}` : "";
   throw new CliError(exitCodes.usage, `${from}${shown} is not a server address. Give one such as ${example}.`);
 }
 
