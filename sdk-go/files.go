@@ -60,9 +60,24 @@ func (c *Client) FileURL(fileID string) (string, error) {
 	return c.address([]string{"files", fileID}, nil)
 }
 
+// DownloadOption changes which file a download is of.
+type DownloadOption func(*downloadOptions)
+
+type downloadOptions struct{ organization string }
+
+// FromOrganization names the organization of a file. A key that is bound to no organization needs it for a file whose id several
+// organizations have, as an import can bring one.
+func FromOrganization(org string) DownloadOption {
+	return func(options *downloadOptions) { options.organization = org }
+}
+
 // Download opens a file. Its bytes come as fast as they are read. Close it.
-func (c *Client) Download(ctx context.Context, fileID string) (io.ReadCloser, error) {
-	address, err := c.FileURL(fileID)
+func (c *Client) Download(ctx context.Context, fileID string, options ...DownloadOption) (io.ReadCloser, error) {
+	var chosen downloadOptions
+	for _, option := range options {
+		option(&chosen)
+	}
+	address, err := c.address([]string{"files", fileID}, query{param("organization", chosen.organization)})
 	if err != nil {
 		return nil, err
 	}

@@ -59,3 +59,18 @@ func TestAFileThatIsElsewhereIsDownloadedThereWithoutTheKey(t *testing.T) {
 		t.Fatalf("%+v", seen)
 	}
 }
+
+func TestADownloadMayNameTheOrganizationOfTheFile(t *testing.T) {
+	server := answers(t, with(200, "bytes"), with(302, "", "Location", "/f?signed"), with(200, "bytes"))
+	for range 2 { // also where the bytes are elsewhere
+		file, err := server.Download(t.Context(), "f/1", FromOrganization("a&b/c"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		file.Close()
+	}
+	seen := server.seen()
+	if len(seen) != 3 || seen[0].path != "/base/files/f%2F1?organization=a%26b%2Fc" || seen[1].path != seen[0].path || seen[2].path != "/f?signed" {
+		t.Fatalf("%+v", seen)
+	}
+}

@@ -36,3 +36,19 @@ func TestAListThatIsLeftAsksForNoMorePages(t *testing.T) {
 		t.Errorf("%d pages", len(server.seen()))
 	}
 }
+
+func TestAPageMayBeOfWhatBeginsWithAText(t *testing.T) {
+	page := with(200, `{"items":[],"cursor":null}`)
+	server := answers(t, page, page)
+	if _, err := server.ListUsers(t.Context(), "o", PageOptions{Prefix: "a&b/é", Limit: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.ListConversations(t.Context(), "o", PageOptions{Prefix: "a", Cursor: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	seen := server.seen()
+	if seen[0].path != "/base/admin/organizations/o/users?limit=2&prefix=a%26b%2F%C3%A9" ||
+		seen[1].path != "/base/admin/organizations/o/conversations?cursor=x&prefix=a" {
+		t.Fatalf("%+v", seen)
+	}
+}

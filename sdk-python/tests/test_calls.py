@@ -233,3 +233,28 @@ def test_a_file_that_is_elsewhere_is_downloaded_there_without_the_key() -> None:
     ]
     assert client.file_url("f/1") == "http://herald/base/files/f%2F1"
     assert ["Admin-Api-Key" in request.headers for request in server.requests] == [True, False, True, False]
+
+
+def test_a_download_may_name_the_organization_of_the_file() -> None:
+    server = script(
+        httpx.Response(200, content=b"bytes"),
+        httpx.Response(302, headers={"Location": "https://bucket.example.org/f?signed"}),
+        httpx.Response(200, content=b"bytes"),
+    )
+    client = server.client()
+    for _ in range(2):  # also where the bytes are elsewhere
+        assert b"".join(client.download("f/1", organization="a&b/c")) == b"bytes"
+    named = client.file_url("f/1") + "?organization=a%26b%2Fc"
+    assert [str(request.url) for request in server.requests] == [named, named, "https://bucket.example.org/f?signed"]
+
+
+def test_a_list_may_be_of_what_begins_with_a_text() -> None:
+    page: dict[str, Any] = {"items": [], "cursor": None}
+    server = script(*[httpx.Response(200, json=page) for _ in range(2)])
+    client = server.client()
+    client.users("o", prefix="a&b/é").page(limit=2)
+    list(client.conversations("o", prefix="a"))
+    assert [request.url.raw_path for request in server.requests] == [
+        b"/base/admin/organizations/o/users?prefix=a%26b%2F%C3%A9&limit=2",
+        b"/base/admin/organizations/o/conversations?prefix=a&limit=1000",
+    ]

@@ -60,6 +60,10 @@ def test_a_file_is_uploaded_named_downloaded_and_removed(herald: Herald, org: st
     assert named == file["file_id"] and b"".join(herald.download(named)) == b"Hello, file"
     assert herald.get_file(org, later)["sha256"] is None
     assert herald.put_file(org, later, b"now")["size"] == 3
+    assert b"".join(herald.download(named, organization=org)) == b"Hello, file"
+    with pytest.raises(HeraldError) as caught:
+        list(herald.download(named, organization="nowhere"))
+    assert caught.value.code == "file_not_found"
     herald.delete_file(org, named)
     with pytest.raises(HeraldError) as caught:
         list(herald.download(named))
@@ -123,6 +127,7 @@ def test_the_directory_is_kept(herald: Herald, org: str) -> None:
     assert (user["name"], user.get("blocked")) == ("Carol", True)
     assert herald.put_user(org, "carol", name=None)["name"] is None
     assert [user["id"] for user in herald.users(org)] == ["alice", "bob", "carol"]
+    assert [user["id"] for user in herald.users(org, prefix="CAR")] == ["carol"]
     page = herald.users(org).page(limit=2)
     assert [user["id"] for user in herald.users(org).page(cursor=page.cursor).items] == ["carol"]
     herald.add_participant(org, "c", "carol")

@@ -38,6 +38,8 @@ const nextSteps: Record<string, (target: Target, error: HeraldApiError) => strin
   sender_not_owner: () =>
     "Give the user who sent the message with --from. A participant may `herald recall` any message.",
   message_id_conflict: () => "This --id was used for a different message. Omit --id, or send the same message again.",
+  invalid_request: (_target, { errors: [first, second] }) =>
+    first?.pointer === "/organization" && second === undefined ? "Give the organization with --org." : undefined,
   rate_limited: () => "Try again in a while, or less often.",
 };
 

@@ -129,8 +129,11 @@ func files(ctx context.Context, client *herald.Client) {
 		expect(string(must(io.ReadAll(bytes))) == text, id)
 		succeed(bytes.Close())
 	}
+	succeed(must(client.Download(ctx, later, herald.FromOrganization(org))).Close())
+	_, err := client.Download(ctx, later, herald.FromOrganization("nowhere"))
+	expect(herald.CodeOf(err) == herald.ErrorCodeFileNotFound, err)
 	succeed(client.DeleteFile(ctx, org, later))
-	_, err := client.Download(ctx, later)
+	_, err = client.Download(ctx, later)
 	expect(herald.CodeOf(err) == herald.ErrorCodeFileNotFound, err)
 	succeed(client.DeleteConversation(ctx, org, "files"))
 }
@@ -182,6 +185,8 @@ func directory(ctx context.Context, client *herald.Client) {
 	succeed(client.RemoveParticipant(ctx, org, "general", "carol"))
 	page := must(client.ListParticipants(ctx, org, "general", herald.PageOptions{Limit: 1}))
 	expect(len(page.Items) == 1 && page.Cursor != nil, page)
+	prefixed := must(client.ListUsers(ctx, org, herald.PageOptions{Prefix: "CAR"}))
+	expect(len(prefixed.Items) == 1 && prefixed.Items[0].ID == "carol", prefixed)
 	cleared := must(client.PutUser(ctx, org, "carol", herald.PutUserRequest{Name: herald.Null[string](), Blocked: herald.Ptr(true)}))
 	expect(cleared.Name == nil && cleared.Blocked, cleared)
 	expect(len(collect(client.Users(ctx, org))) == 3 && len(collect(client.Conversations(ctx, org))) == 1, "the directory")

@@ -64,9 +64,12 @@ class AsyncFiles(AsyncCaller):
         """
         return self._root + call_of("downloadFile", (file_id,)).target
 
-    async def download(self, file_id: str) -> AsyncGenerator[bytes, None]:
-        """Yields the bytes of a file, as fast as they are taken."""
-        call = call_of("downloadFile", (file_id,))
+    async def download(self, file_id: str, *, organization: str | None = None) -> AsyncGenerator[bytes, None]:
+        """Yields the bytes of a file, as fast as they are taken.
+
+        A key that is bound to no organization names that of the file, `organization`, if several have a file of that id.
+        """
+        call = call_of("downloadFile", (file_id,), query={"organization": organization})
         limit = httpx.Timeout(self._policy.timeout)
         request = self._request(call, None, {}, limit)
         origin = self._root

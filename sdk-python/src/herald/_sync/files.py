@@ -65,9 +65,12 @@ class Files(Caller):
         """
         return self._root + call_of("downloadFile", (file_id,)).target
 
-    def download(self, file_id: str) -> Generator[bytes, None, None]:
-        """Yields the bytes of a file, as fast as they are taken."""
-        call = call_of("downloadFile", (file_id,))
+    def download(self, file_id: str, *, organization: str | None = None) -> Generator[bytes, None, None]:
+        """Yields the bytes of a file, as fast as they are taken.
+
+        A key that is bound to no organization names that of the file, `organization`, if several have a file of that id.
+        """
+        call = call_of("downloadFile", (file_id,), query={"organization": organization})
         limit = httpx.Timeout(self._policy.timeout)
         request = self._request(call, None, {}, limit)
         origin = self._root

@@ -6,19 +6,22 @@ import { accessServer, addClientOptions, type ClientOptions } from "../../client
 import { CliError, exitCodes } from "../../exit-codes.ts";
 import type { Output } from "../../output/output.ts";
 
+type DownloadOptions = ClientOptions & { org?: string };
+
 /** `herald files download`. The bytes go to a file, which is whole or not there, or to stdout. */
 export function addDownload(files: Command, output: Output): void {
   const command = files
     .command("download")
     .description("download a file")
     .argument("<file_id>", "id of the file")
-    .argument("[file]", "where to store it (default: stdout)");
+    .argument("[file]", "where to store it (default: stdout)")
+    .option("--org <id>", "organization of the file, if several have one of this id");
   addClientOptions(command)
     .addHelpText("after", "\nExample:\n  herald files download 01a1fb4a-6a00-7000-8000-000000000002 photo.png")
-    .action(async (id: string, path: string | undefined, access: ClientOptions) => {
+    .action(async (id: string, path: string | undefined, { org, ...access }: DownloadOptions) => {
       if (path === undefined && process.stdout.isTTY)
         throw new CliError(exitCodes.usage, "a file would fill the terminal; name one to store it in, or use a pipe.");
-      const { body } = await accessServer(access).admin().download(id);
+      const { body } = await accessServer(access).admin().download(id, { organization: org });
       const bytes = Readable.from(wholeOf(body ?? []));
       if (path === undefined) return await pipeline(bytes, process.stdout, { end: false });
       await store(bytes, path);

@@ -83,3 +83,29 @@ test("a download that breaks off says so, and leaves what was there", async () =
   });
   expect([readFileSync(target, "utf8"), readdirSync(folder)]).toEqual(["before", ["notes.txt"]]);
 });
+
+test("a file whose id several organizations have is downloaded from the one that is named", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "herald-cli-same-id-"));
+  const lines = join(folder, "past.ndjson");
+  const attachments = [{ name: "same.txt", file_id: "same" }];
+  const created_at = "2024-01-01T00:00:00Z";
+  const past = [
+    { conversation: { id: "c", participants: ["alice"] } },
+    { message: { id: "past", cid: "c", senderId: "alice", body: "", attachments, created_at } },
+  ];
+  writeFileSync(lines, past.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  for (const org of ["one", "two"]) {
+    expect((await run("orgs", "put", org)).code).toBe(0);
+    expect((await run("import", lines, "--org", org)).code).toBe(0);
+    writeFileSync(join(folder, `${org}.txt`), `of ${org}`);
+    expect((await run("files", "upload", join(folder, `${org}.txt`), "--org", org, "--as", "same")).code).toBe(0);
+  }
+  const ambiguous = await run("files", "download", "same");
+  expect(ambiguous).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("with --org") });
+  for (const org of ["one", "two"])
+    expect(await run("files", "download", "same", "--org", org)).toEqual({
+      code: 0,
+      stdout: `of ${org}\n`,
+      stderr: "",
+    });
+});
