@@ -4,6 +4,7 @@ import { type Config, ConfigError } from "../config.ts";
 import { replaceSecret } from "../lib/secret-file.ts";
 import { BackupError, type BackupFacts, backUpSqlite, restoreSqlite } from "../store/sqlite/backup.ts";
 import { databaseFileOf, prepareDataFolder } from "./database.ts";
+import { explainFile } from "./file-faults.ts";
 import { secretFiles } from "./secrets.ts";
 import { createBackupFolder, removeUnfinishedBackups } from "./unfinished-backups.ts";
 
@@ -16,7 +17,7 @@ export async function backUp(config: Config, target: string): Promise<BackupFact
   const { HERALD_DATA_DIR: folder } = config;
   const kept = secretFiles.filter((name) => existsSync(join(folder, name)));
   const secrets = Object.fromEntries(kept.map((name) => [name, readFileSync(join(folder, name), "utf8").trim()]));
-  return await explained(() => backUpSqlite(databaseFileOf(config), target, secrets));
+  return await explained(config, () => backUpSqlite(databaseFileOf(config), target, secrets));
 }
 
 /** Backs up to a temporary file in the data folder, passes its path to `use`, and removes it. */
@@ -46,7 +47,7 @@ export async function restore(config: Config, backup: string): Promise<BackupFac
   );
   if (inTheWay !== undefined)
     throw new ConfigError(`${inTheWay} already exists; restore into an empty folder, or move the old files away first`);
-  const { attachments, ...facts } = await explained(() => restoreSqlite(backup, file));
+  const { attachments, ...facts } = await explained(config, () => restoreSqlite(backup, file));
   for (const name of secretFiles) {
     const secret = attachments[name];
     if (secret !== undefined) replaceSecret(join(folder, name), secret);
@@ -54,12 +55,12 @@ export async function restore(config: Config, backup: string): Promise<BackupFac
   return facts;
 }
 
-async function explained<Result>(work: () => Promise<Result>): Promise<Result> {
+async function explained<Result>(config: Config, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof BackupError) throw new ConfigError(error.message, { cause: error });
-    throw error;
+    throw explainFile(error, config);
   }
 }
 

@@ -10,6 +10,7 @@ import type { Reader } from "../store/sql/driver.ts";
 import { DatabaseInUseError } from "../store/sqlite/sqlite.ts";
 import { openSqliteThread } from "../store/sqlite/thread.ts";
 import type { Database, DatabaseEvents } from "../store/store.ts";
+import { explainFile } from "./file-faults.ts";
 import { removeUnfinishedBackups } from "./unfinished-backups.ts";
 
 /**
@@ -28,7 +29,7 @@ export async function openDatabase(config: Config, events: DatabaseEvents): Prom
         `HERALD_DATA_DIR ${folder} is in use by another Herald process; stop that process, or set another folder`,
       );
     }
-    if (url === undefined) throw explainFile(error, folder);
+    if (url === undefined) throw explainFile(error, config);
     if (error instanceof UnsuitableDatabaseError) {
       const { is, advice } = error.reason;
       throw new ConfigError(`HERALD_DATABASE_URL: the database at ${new URL(url).host} ${is}; ${advice}`);
@@ -43,28 +44,6 @@ export async function openDatabase(config: Config, events: DatabaseEvents): Prom
       `${names}: the database at ${new URL(url).host} cannot be used (${rootCauseOf(error)}); check that the server is running, and check the user, the password and the database name`,
     );
   }
-}
-
-const inOneLine: [code: RegExp, advice: string][] = [
-  [/^(SQLITE_FULL|storage_full)/, "free space on its disk, then start again; nothing that was stored is lost"],
-  [
-    /^SQLITE_(CORRUPT|NOTADB)/,
-    "a file there is damaged, or herald.db was replaced while the herald.db-wal of another database stayed beside it: move herald.db, herald.db-wal and herald.db-shm away, and put a backup back with `herald restore`",
-  ],
-  [
-    /^(SQLITE_|unavailable)/,
-    "check that its disk works, and that this user may write to herald.db, herald.db-wal and herald.db-shm there",
-  ],
-];
-
-/** Explains what the operator can fix about the embedded database; other errors stay as they are. */
-function explainFile(error: unknown, folder: string): unknown {
-  const codes = [error, error instanceof Error ? error.cause : undefined].map((one) =>
-    one instanceof Error && "code" in one ? String(one.code) : "",
-  );
-  const advice = inOneLine.find(([code]) => codes.some((one) => code.test(one)))?.[1];
-  if (advice === undefined) return error;
-  return new ConfigError(`HERALD_DATA_DIR ${folder}: its database cannot be opened (${rootCauseOf(error)}); ${advice}`);
 }
 
 /** The file of the embedded database. */

@@ -70,6 +70,24 @@ describe("herald backup and herald restore", () => {
     await connected.body?.cancel();
   });
 
+  test("a restored backup, and a backup of it, start again after a kill", async () => {
+    await using herald = await startHerald();
+    await createOrganization(herald, "kept");
+    let from = herald.dataDir;
+    for (let round = 0; round < 2; round++) {
+      const [backup, restored] = [inFolder(`chain-${round}.db`), inFolder(`chain-${round}`)];
+      expect(await runHerald(["backup", backup], { HERALD_DATA_DIR: from })).toMatchObject({ code: 0, stderr: "" });
+      const told = await runHerald(["restore", backup, "--data-dir", restored]);
+      expect(told).toMatchObject({ code: 0, stderr: "" });
+      for (let start = 0; start < 2; start++) {
+        await using node = await startHerald({ dataDir: restored });
+        expect((await node.admin("PUT", `/admin/organizations/kept/users/u${round}${start}`, {})).status).toBe(201);
+        await node.kill(); // its write-ahead log stays
+      }
+      from = restored;
+    }
+  });
+
   test("`-` writes the backup to standard output, and leaves nothing in the data folder", async () => {
     await using herald = await startHerald();
     await createOrganization(herald, "piped");

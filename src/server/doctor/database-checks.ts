@@ -12,8 +12,10 @@ import { connectPostgres } from "../../store/postgres/postgres.ts";
 import { readPostgresSizes } from "../../store/postgres/sizes.ts";
 import { findUnsuitability } from "../../store/postgres/suitability.ts";
 import type { Reader } from "../../store/sql/driver.ts";
+import { refuseForeignLog } from "../../store/sqlite/foreign-log.ts";
 import { openSqliteReader } from "../../store/sqlite/sqlite.ts";
 import { databaseFileOf } from "../database.ts";
+import { explainFile, findFileFault } from "../file-faults.ts";
 import { type Finding, ok } from "./finding.ts";
 
 const mebibyte = 2 ** 20;
@@ -30,6 +32,7 @@ async function withDatabase<Result>(
   const { HERALD_DATABASE_URL: url } = config;
   const file = databaseFileOf(config);
   if (url === undefined && !existsSync(file)) return undefined;
+  if (url === undefined) refuseForeignLog(file);
   const driver: Reader & { close(): void | Promise<void> } =
     url === undefined ? openSqliteReader(file) : connectPostgres(url);
   try {
@@ -42,7 +45,11 @@ async function withDatabase<Result>(
 /** What a start would do to the configured database; if there is none, it creates one. */
 export async function readSchemaOf(config: Config): Promise<SchemaState> {
   const nothing = { version: 0, known: migrations.length, pending: [], keepsOlder: true, isTooNew: false };
-  return (await withDatabase(config, (reader) => readSchema(reader))) ?? nothing;
+  try {
+    return (await withDatabase(config, (reader) => readSchema(reader))) ?? nothing;
+  } catch (error) {
+    throw config.HERALD_DATABASE_URL === undefined ? explainFile(error, config) : error;
+  }
 }
 
 /** Whether the database can be used, by which versions, and what the next start does to it. */
@@ -51,7 +58,7 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
   const unsuitability = url === undefined ? undefined : await findUnsuitability(url);
   if (unsuitability !== undefined)
     return [{ subject: "database", state: "failure", detail: unsuitability.is, advice: unsuitability.advice }];
-  const found = await withDatabase(config, async (reader) => {
+  const examined = withDatabase(config, async (reader) => {
     const schema = await readSchema(reader);
     return [
       ...(url === undefined ? [describeFile(databaseFileOf(config))] : await describeServer(reader)),
@@ -59,7 +66,13 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
       ...(url === undefined || schema.version === 0 ? [] : [await describeNodes(reader)]),
     ];
   });
-  return found ?? [ok("database", "there is none yet; the first start creates it")];
+  try {
+    return (await examined) ?? [ok("database", "there is none yet; the first start creates it")];
+  } catch (error) {
+    const fault = url === undefined ? findFileFault(error) : undefined;
+    if (fault === undefined) throw error;
+    return [{ subject: "database", state: "failure", detail: fault.is, advice: fault.advice }];
+  }
 }
 
 function describeFile(file: string): Finding {

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { readSchema } from "../migrate.ts";
+import { refuseForeignLog } from "./foreign-log.ts";
 import { openSqliteReader } from "./sqlite.ts";
 
 const ownerOnly = 0o600;
@@ -24,11 +25,12 @@ export type BackupFacts = { bytes: number; organizations: number; messages: numb
 
 /**
  * Copies a database to a new file (mode 0600) as it is at one moment, while its server may be writing, and checks the
- * copy. It takes as much disk as the database. Throws `BackupError`; then there is no file.
+ * copy. It takes as much disk as the database. Throws `BackupError` or `ForeignLogError`; then there is no file.
  */
 export async function backUpSqlite(file: string, target: string, attachments: Attachments): Promise<BackupFacts> {
   if (!existsSync(file)) throw new BackupError(`there is no database at ${file}`);
   if (existsSync(target)) throw new BackupError(`${target} already exists; choose another file, or remove it first`);
+  refuseForeignLog(file);
   closeSync(openSync(target, "wx", ownerOnly)); // SQLite fills an empty file, and keeps its mode
   try {
     using source = open(file, { readonly: true });
@@ -43,7 +45,7 @@ export async function backUpSqlite(file: string, target: string, attachments: At
     return facts;
   } catch (error) {
     rmSync(target, { force: true });
-    throw error;
+    throw explainFull(error, target);
   }
 }
 
@@ -70,8 +72,15 @@ export async function restoreSqlite(backup: string, file: string): Promise<Backu
     return { ...facts, attachments };
   } catch (error) {
     rmSync(made, { force: true });
-    throw error;
+    throw explainFull(error, file);
   }
+}
+
+/** A full disk is the one that the copy is written to; other errors stay as they are. */
+function explainFull(error: unknown, target: string): unknown {
+  if (!(error instanceof Error && "code" in error && error.code === "SQLITE_FULL")) return error;
+  const message = `the disk of ${target} is full; free space there, or choose a file on another disk`;
+  return new BackupError(message, { cause: error });
 }
 
 function open(file: string, options: { readonly: true } | { readwrite: true }): Database {

@@ -1,33 +1,56 @@
-import { type Stats, statSync } from "node:fs";
+import { closeSync, openSync, read, readSync, type Stats, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
+import { promisify } from "node:util";
 import { type HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import { headerBytes, isUnopenedCopy } from "./file-header.ts";
+
+const readLater = promisify(read);
 
 /** The files of an open database were removed or replaced: what is written to it is gone when the process ends. */
 class FilesReplacedError extends Error {
   override readonly name = "FilesReplacedError";
 }
 
-/** Notices that the files of an open database are no longer those at their paths. */
+/** Notices that the files of an open database are no longer those at their paths, or hold a backup. */
 export type OwnFiles = {
-  /** Throws `unavailable` if they are not. Takes a few microseconds. */
+  /** Throws `unavailable` if it is so. Takes a few microseconds. */
   require(): void;
   /** Like `require`, without blocking. */
   check(): Promise<void>;
+  /** Only after the database has been closed: closing a file ends all locks that its process has on it. */
+  close(): void;
 };
 
 /** Takes note of the files of a database that is open in WAL mode. */
 export function createOwnFiles(file: string): OwnFiles {
   const paths = [file, `${file}-wal`];
   const own = paths.map((path) => identityOf(statSync(path, { throwIfNoEntry: false })));
+  const descriptor = openSync(file, "r");
+  const header = new Uint8Array(headerBytes);
+  readSync(descriptor, header, 0, headerBytes, 0);
+  const isLogged = !isUnopenedCopy(header); // SQLite has no write-ahead log on file systems without shared memory
 
   function compare(found: readonly string[]): void {
     const index = found.findIndex((identity, position) => identity !== own[position]);
-    if (index !== -1) throw replaced(paths[index] ?? file, found[index] === nothing);
+    if (index !== -1) throw replaced(paths[index] ?? file, found[index] === nothing ? "removed" : "replaced");
+  }
+
+  function compareHeader(): void {
+    if (isLogged && isUnopenedCopy(header)) throw replaced(file, "overwritten with a backup");
   }
 
   return {
-    require: () => compare(paths.map((path) => identityOf(statSync(path, { throwIfNoEntry: false })))),
-    check: async () => compare(await Promise.all(paths.map(async (path) => identityOf(await statOf(path))))),
+    require() {
+      compare(paths.map((path) => identityOf(statSync(path, { throwIfNoEntry: false }))));
+      readSync(descriptor, header, 0, headerBytes, 0);
+      compareHeader();
+    },
+    async check() {
+      compare(await Promise.all(paths.map(async (path) => identityOf(await statOf(path)))));
+      await readLater(descriptor, header, 0, headerBytes, 0);
+      compareHeader();
+    },
+    close: () => closeSync(descriptor),
   };
 }
 
@@ -46,7 +69,6 @@ async function statOf(path: string): Promise<Stats | undefined> {
   }
 }
 
-function replaced(path: string, isRemoved: boolean): HeraldError {
-  const message = `${path} was ${isRemoved ? "removed" : "replaced"} while this node has it open`;
-  return unavailable({ cause: new FilesReplacedError(message) });
+function replaced(path: string, how: string): HeraldError {
+  return unavailable({ cause: new FilesReplacedError(`${path} was ${how} while this node has it open`) });
 }

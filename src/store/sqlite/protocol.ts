@@ -4,6 +4,7 @@ import { idSeparator } from "../../lib/text/joined-ids.ts";
 import type { ConversationPut, NewSend, SendOutcome, SendVerdict } from "../ports.ts";
 import type { Row, SqlValue } from "../sql/driver.ts";
 import type { ImportPart } from "../transfer/ports.ts";
+import { ForeignLogError } from "./foreign-log.ts";
 import { DatabaseInUseError } from "./sqlite.ts";
 
 /**
@@ -76,6 +77,7 @@ export function receiveError({ name, message, stack, code, headers = {}, cause }
   const told = cause && Object.assign(new Error(cause.message), { name: cause.name, code: cause.code });
   if (code !== undefined) return new HeraldError(code, message, { headers, cause: told ?? stack });
   if (name === "DatabaseInUseError") return new DatabaseInUseError(message);
+  if (name === "ForeignLogError") return new ForeignLogError(message);
   return Object.assign(new Error(message, { cause: stack }), cause?.code ? { code: cause.code } : {});
 }
 

@@ -9,6 +9,7 @@ import { createLastWrites } from "../sql/last-writes.ts";
 import { createRewriting } from "../sql/rewriting.ts";
 import { createRowsOneByOne } from "../sql/rows.ts";
 import { createCheckpoints } from "./checkpoints.ts";
+import { refuseForeignLog } from "./foreign-log.ts";
 import { createForgetting } from "./forgetting.ts";
 import { createOwnFiles } from "./own-files.ts";
 
@@ -29,10 +30,16 @@ export class DatabaseInUseError extends Error {
 /**
  * Opens or creates the embedded database, for this process only and readable by its user only (mode 0600). Commits are
  * flushed to disk before they resolve (WAL, `synchronous=FULL`). One connection writes and another reads, so that no
- * read runs inside a transaction.
+ * read runs inside a transaction. Throws `DatabaseInUseError` or `ForeignLogError`.
  */
 export function openSqlite(file: string): Driver {
   const lock = lockFile(`${file}.lock`);
+  try {
+    refuseForeignLog(file);
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
   closeSync(openSync(file, "a", ownerOnly)); // SQLite gives its other files the mode of this one
   const writer = connect(file, { create: true, readwrite: true });
   writer.run("PRAGMA journal_mode = WAL");
@@ -97,6 +104,7 @@ export function openSqlite(file: string): Driver {
       await queue.close(); // a large change in steps ends with its current step
       reader.close();
       writer.close();
+      ownFiles.close();
       lock.close();
     },
   };

@@ -198,6 +198,7 @@ export async function openSqliteThread(
         await reader.close(); // first, as the last connection to close cleans up the write-ahead log
         if (!hasCrashed) await send({ port: "database", method: "close", args: [] });
         await worker.terminate();
+        ownFiles.close();
       },
     };
   } catch (error) {
