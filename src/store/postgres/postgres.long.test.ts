@@ -141,7 +141,7 @@ if (postgres !== undefined) {
       await node.writes.organizations.put("o1", undefined, 1);
       await node.writes.audit.append([entryAt(1)]);
       for (const statement of ["UPDATE audit SET status = 1", "DELETE FROM audit", "TRUNCATE audit"])
-        await expect(node.reader.all(statement)).rejects.toThrow("permission denied");
+        await expect(node.reader.all(statement)).rejects.toMatchObject({ cause: { errno: "42501" } });
       expect(await node.reader.all("SELECT status FROM audit")).toHaveLength(1);
       await Promise.all([owner, node].map(({ close }) => close()));
     });
@@ -186,7 +186,7 @@ if (postgres !== undefined) {
         await sql.rows.insert("t", [{ v: 1 }]);
         await sql.all("SELECT 1 / 0").catch(() => undefined);
       });
-      await expect(hiding).rejects.toThrow("had failed");
+      await expect(hiding).rejects.toThrow("division by zero");
       const late = driver.transaction(async (sql) => {
         await sql.all("SELECT 1");
         sql.lastly(nextTurn().then(() => sql.rows.insert("t", [{ v: 2 }])));
