@@ -1,11 +1,10 @@
 import type { Resource, User } from "../../contract/directory.ts";
-import { invalidKey } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { KeyReads } from "../../store/keys/ports.ts";
 import type { Entity, EntityPage, Organizations, PrefixPage, Put, Users } from "../../store/ports.ts";
-import { type Caller, proofOf } from "../keys/permissions.ts";
+import { type Caller, proofOf, requireValidKey } from "../keys/permissions.ts";
 import {
   type Page,
   type PageQuery,
@@ -98,9 +97,8 @@ export function createDirectory({ organizations, users, keys, tokens, clock }: D
       caller: Caller,
       { org, uid, ttlSeconds }: { org: string; uid: string; ttlSeconds: number },
     ): Promise<{ token: string; expires_at: string }> {
-      const proof = proofOf(caller, clock.now());
       await requireUser(org, uid);
-      if (proof !== undefined && !(await keys.isValid(proof))) throw invalidKey();
+      await requireValidKey(keys, caller, clock.now());
       const { token, expiresAt } = await tokens.issue({
         org,
         uid,

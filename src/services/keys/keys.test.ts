@@ -133,6 +133,18 @@ describe("a key that manages keys", () => {
     expect(await context.ask(brief.key)).toBe("unauthorized");
   });
 
+  test("that another node has revoked rotates neither another key nor the bootstrap key", async () => {
+    await using context = await openKeys();
+    const [revoked, target] = [await context.create(), await context.create()];
+    const { keys, authenticate } = context.startNode();
+    const caller = await authenticate(revoked.key, () => undefined);
+    // The server has its bootstrap key from a setting, and says so to whoever may rotate it.
+    await expect(keys.rotate(caller, "bootstrap", 0)).rejects.toMatchObject({ code: "bad_request" });
+    await context.keys.revoke(context.admin, revoked.id);
+    for (const id of [target.id, "bootstrap"])
+      await expect(keys.rotate(caller, id, 0)).rejects.toMatchObject({ code: "unauthorized" });
+  });
+
   test("creates none that has already expired, and none for a missing organization", async () => {
     await using context = await openKeys();
     await expect(context.create({ expires_at: toIso(context.time.now) })).rejects.toMatchObject({

@@ -9,7 +9,7 @@ import { type Page, type PageQuery, pageOf } from "../pages.ts";
 import { type BootstrapKey, bootstrapId } from "./bootstrap-key.ts";
 import type { KeyCache } from "./key-cache.ts";
 import type { KeyDigest } from "./key-digest.ts";
-import { type Caller, permitRevocation, permitRights, proofOf } from "./permissions.ts";
+import { type Caller, permitRevocation, permitRights, proofOf, requireValidKey } from "./permissions.ts";
 
 /** Creates, lists, rotates and revokes API keys. A caller bound to an organization sees only its keys. */
 export type Keys = {
@@ -104,9 +104,12 @@ export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependenci
       };
     },
     async rotate(caller, id, overlapSeconds) {
-      if (id === bootstrapId && caller.rights.org === null) return await bootstrap.rotate(caller, overlapSeconds);
-      permitRights(caller, await find(caller, id));
       const now = clock.now();
+      if (id === bootstrapId && caller.rights.org === null) {
+        await requireValidKey(keys, caller, now);
+        return await bootstrap.rotate(caller, overlapSeconds);
+      }
+      permitRights(caller, await find(caller, id));
       const { key } = createApiKey(id);
       const secret = { digest: digestText(key), pepper: digest.pepper };
       const rotation = { ...secret, othersEndAt: now + overlapSeconds * 1000, keep: maxSecrets, now };

@@ -1,8 +1,8 @@
-import { HeraldError } from "../../contract/errors/errors.ts";
+import { HeraldError, invalidKey } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import type { Scope } from "../../contract/keys/scopes.ts";
 import { isWithin } from "../../lib/network/networks.ts";
-import type { KeyRights } from "../../store/keys/ports.ts";
+import type { KeyReads, KeyRights } from "../../store/keys/ports.ts";
 import type { KeyProof } from "../../store/ports.ts";
 
 /** The caller of the admin API, and what its key allows. */
@@ -36,6 +36,12 @@ export const nobody: Caller = {
  */
 export function proofOf({ keyId, rights, digest }: Caller, now: number): KeyProof | undefined {
   return digest === undefined ? undefined : { id: keyId, org: rights.org, digest, now };
+}
+
+/** Throws `unauthorized` unless the caller's key is still valid: for what creates a right, but not in a transaction of the database. */
+export async function requireValidKey(keys: Pick<KeyReads, "isValid">, caller: Caller, now: number): Promise<void> {
+  const proof = proofOf(caller, now);
+  if (proof !== undefined && !(await keys.isValid(proof))) throw invalidKey();
 }
 
 const ofWholeServer =

@@ -1,4 +1,4 @@
-import { HeraldError, invalidKey, toHeraldError, unavailable } from "../../contract/errors/errors.ts";
+import { HeraldError, toHeraldError, unavailable } from "../../contract/errors/errors.ts";
 import type { ProblemForm } from "../../contract/errors/problem.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
 import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
@@ -9,7 +9,7 @@ import type { KeyReads } from "../../store/keys/ports.ts";
 import type { OrganizationReads } from "../../store/ports.ts";
 import type { ImportItem, ImportWrites } from "../../store/transfer/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
-import { type Caller, permitScope, permitSender, proofOf } from "../keys/permissions.ts";
+import { type Caller, permitScope, permitSender, requireValidKey } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import { createLineReader } from "./import-lines.ts";
 import { createImportParts, type ImportParts } from "./import-parts.ts";
@@ -200,9 +200,8 @@ export function createImports(dependencies: Dependencies): Imports {
 
   return {
     async open(wish, call) {
-      const proof = proofOf(wish.caller, clock.now());
       await requireOrganization(organizations, wish.org);
-      if (proof !== undefined && !(await keys.isValid(proof))) throw invalidKey();
+      await requireValidKey(keys, wish.caller, clock.now());
       return beginTexts(report(wish, call, places.take(wish.org)));
     },
     stop() {
