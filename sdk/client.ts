@@ -116,7 +116,7 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
     const given: unknown = await options.token();
     const fresh = typeof given === "string" ? given.trim() : "";
     if (/^[!-~]+$/.test(fresh)) return fresh;
-    throw (await import("./secrets.ts")).refuseSecret(given, "What token() gave"); // few apps need it
+    throw (await import("./secrets.ts")).refuseSecret(given, "What token() returned"); // few apps need it
   }
 
   /** A user token, whose progress is loaded. */

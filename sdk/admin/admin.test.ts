@@ -302,9 +302,9 @@ test("where the title says it all, the message has it once", () => {
 
 test.each([
   ["an empty page", () => new Response("", { headers: { "Content-Type": "text/html" } })],
-  ["JSON that is none", () => new Response("{}", { headers: { "Content-Type": "text/html" } })],
+  ["JSON with the media type of a page", () => new Response("{}", { headers: { "Content-Type": "text/html" } })],
   ["nothing", () => new Response(null)],
-])("%s with 200 is no answer of Herald", async (_name, answer) => {
+])("%s with 200 is not an answer of Herald", async (_name, answer) => {
   using server = startScript(answer(), answer());
   await expect(server.client.deleteUser("o", "u")).rejects.toMatchObject({ status: 200, code: "not_herald" });
   await expect(server.client.getUser("o", "u")).rejects.toMatchObject({ status: 200, code: "not_herald" });

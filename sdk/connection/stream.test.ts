@@ -115,7 +115,7 @@ test("a stream that is forbidden is final, with the server's words", async () =>
   expect(await reasons.next()).toBe("the detail of forbidden");
 });
 
-test("an error of another server in the same format is no refusal", async () => {
+test("an error of another server in the same format is not a refusal", async () => {
   const foreign = Response.json(
     { type: "about:blank", title: "Unauthorized", status: 403 },
     { status: 403, headers: { "Content-Type": "application/problem+json" } },

@@ -31,7 +31,7 @@ export function readOrCreateSecret(file: string, create: () => string): { value:
     const value = readFileSync(file, "utf8").trim();
     if (value.length >= leastCharacters) return { value, isNew: false };
     throw new SecretFileError(
-      `${resolve(file)} is ${value === "" ? "empty" : "too short to hold a secret"}; restore it from a backup, or delete it so that a new secret is created, which ends what the old one signed or protected`,
+      `${resolve(file)} is ${value === "" ? "empty" : "too short to hold a secret"}; restore it from a backup, or delete it so that a new secret is created, which invalidates what the old one signed or protected`,
     );
   }
   const value = create();

@@ -22,7 +22,7 @@ test("the line of a refused call has its code, and that of another has none", as
   for (const [status, code] of codes) expect(code === undefined).toBe(Number(status) < 400);
 });
 
-test("a token that is refused is told with the reason, once however many there are", async () => {
+test("a refused token is logged with the reason, once however many there are", async () => {
   await using node = await startHerald();
   const org = await createOrganization(node);
   const token = `${await org.token("alice")}x`;

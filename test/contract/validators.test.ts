@@ -25,7 +25,7 @@ async function assets(): Promise<string[]> {
   return [...text.matchAll(/"(\/console\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
 }
 
-test("what a client has it gets no second time: strong entity tags for documents, pages and assets, also with HEAD", async () => {
+test("a client is not sent again what it has: strong entity tags for documents, pages and assets, also with HEAD", async () => {
   for (const path of [...documents, ...(await assets())]) {
     const first = await ask(path);
     const etag = first.headers.get("etag") ?? "";
@@ -56,7 +56,7 @@ test("what a client has it gets no second time: strong entity tags for documents
   }
 });
 
-test("each encoding of a page has a tag of its own, as its bytes are others", async () => {
+test("each encoding of a page has its own tag, because its bytes differ", async () => {
   const tags = new Set<string | null>();
   for (const encoding of ["br", "gzip", "identity"]) {
     const { headers } = await ask("/console", { headers: { "Accept-Encoding": encoding } });

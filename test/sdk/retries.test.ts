@@ -50,7 +50,7 @@ test("a server that stays away is given up after 20 to 40 s, and ten attempts", 
   }
 });
 
-test("a certificate that is not trusted is no reason to try again", () => {
+test("a call is not tried again if the certificate is not trusted", () => {
   const selfSigned = () => Object.assign(new Error("no"), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
   expect(callDuring(1, selfSigned)).toMatchObject({ at: 0, calls: 1, error: { code: "unreachable" } });
 });

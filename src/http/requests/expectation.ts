@@ -11,7 +11,7 @@ export function mayWaitInVain(headers: Headers): boolean {
   return expectation !== null && expectation !== "100-continue" && expectation.toLowerCase() === "100-continue";
 }
 
-/** Settles with the first read of a body; rejects with `bad_request` if nothing comes for some seconds. */
+/** Settles with the first read of a body; rejects with `bad_request` if nothing arrives for some seconds. */
 export async function beginInTime<Read>(read: Promise<Read>): Promise<Read> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(waitedInVain()), bodyBeginsWithinMs);
@@ -24,6 +24,6 @@ export async function beginInTime<Read>(read: Promise<Read>): Promise<Read> {
 
 function waitedInVain(): HeraldError {
   const detail =
-    "the body did not come: this server answers `Expect: 100-continue` only in lower case; send it so, or send the body at once";
+    "the body did not arrive: this server answers `Expect: 100-continue` only in lower case; write it that way, or send the body at once";
   return new HeraldError("bad_request", detail, { headers: { Connection: "close" } });
 }

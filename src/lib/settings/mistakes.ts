@@ -1,4 +1,4 @@
-/** The first variable that nobody meant to set like this, and what is wrong with it, to be read after its name. */
+/** The first variable that is surely set by mistake, and what is wrong with it, to be read after its name. */
 export function findMistake(variables: Record<string, string>): { name: string; fault: string } | undefined {
   for (const [name, value] of Object.entries(variables)) {
     const fault = serviceLinkFault(name, value) ?? whiteSpaceFault(value);
@@ -22,13 +22,13 @@ function whiteSpaceFault(value: string): string | undefined {
 const portOfService = /^([A-Z][A-Z0-9_]*?)_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$/;
 const hostOfService = /^([A-Z][A-Z0-9_]*?)_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$/;
 
-/** What is wrong with a variable that Kubernetes made of a Service (a service link), or `undefined`. */
+/** What is wrong with a variable that Kubernetes created for a Service (a service link), or `undefined`. */
 function serviceLinkFault(name: string, value: string): string | undefined {
   const [, ofPort, detail] = portOfService.exec(name) ?? [];
   const isPort = ofPort !== undefined && (detail !== undefined || /^(tcp|udp|sctp):\/\//.test(value));
   const service = (isPort ? ofPort : hostOfService.exec(name)?.[1])?.toLowerCase().replaceAll("_", "-");
   return (
     service &&
-    `is no setting but a variable that Kubernetes made of the Service \`${service}\`; set \`enableServiceLinks: false\` in the spec of the pod, or give the Service another name`
+    `is not a setting but a variable that Kubernetes created for the Service \`${service}\`; set \`enableServiceLinks: false\` in the spec of the pod, or give the Service another name`
   );
 }

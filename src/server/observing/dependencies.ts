@@ -12,9 +12,9 @@ export type Dependencies = Record<"database" | "bus" | "files" | "outbox" | "pro
 const refusing =
   "until it is back, sends and other changes are answered 503 or 507, reads as far as they can be, and open connections stay open";
 const busAdvice =
-  "bus: this node has lost it; until it is back, messages from other nodes arrive within 5 s, sends work, and presence of all nodes is unavailable; check that NATS runs, can be reached and accepts the credentials of HERALD_BUS_URL";
+  "bus: not connected; until it is back, messages from other nodes arrive within 5 s, sends work, and presence of all nodes is unavailable; check that NATS runs, can be reached and accepts the credentials of HERALD_BUS_URL";
 const filesAdvice =
-  "files: the folder or bucket of HERALD_FILES_URL fails; until it is back, uploads and downloads are answered 503, and messages go on; check that it can be reached, has room, and accepts the credentials";
+  "files: the folder or bucket of HERALD_FILES_URL cannot be used; until it is back, uploads and downloads are answered 503, and messages go on; check that it can be reached, has room, and accepts the credentials";
 const outboxAdvice =
   "outbox: the database of HERALD_OUTBOX_URL cannot be used; until it is back, what is committed there waits, and everything else goes on";
 const outboxChecks = "check that it runs, and its user and password";

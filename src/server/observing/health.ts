@@ -57,7 +57,7 @@ export function createHealth({ isStopping, eventLoopDelays, busState, clock, ...
     const read = await checkStoreInTime();
     if (read !== "ok") return read;
     const waitedMs = systemClock.now() - (store.oldestSend() ?? systemClock.now());
-    return waitedMs > sendMayWaitMs ? `sends have been waiting for it for ${Math.round(waitedMs / 1_000)} s` : "ok";
+    return waitedMs > sendMayWaitMs ? `sends have been waiting for ${Math.round(waitedMs / 1_000)} s` : "ok";
   }
 
   function checkBus(): Health["checks"] {

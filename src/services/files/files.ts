@@ -226,7 +226,7 @@ function tooLarge(maxBytes: number): HeraldError {
 }
 
 function ambiguous(): HeraldError {
-  const detail = "must name the organization, as several have a file of this id";
+  const detail = "must name the organization, because several have a file with this id";
   return new HeraldError("invalid_request", `/organization: ${detail}`, {
     fields: [{ pointer: "/organization", detail }],
   });

@@ -26,8 +26,8 @@ export type Keys = {
    */
   rotate(caller: Caller, id: string, overlapSeconds: number): Promise<ApiKeyWithSecret>;
   /**
-   * Throws like `permitRevocation`. Takes effect on this node before it resolves, on others when they next ask the store for changes. Returns the key
-   * as it was.
+   * Throws like `permitRevocation`. Takes effect on this node before it resolves, on others when they next ask the store
+   * for changes. Returns the key as it was.
    */
   revoke(caller: Caller, id: string): Promise<ApiKey>;
 };

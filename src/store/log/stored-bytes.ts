@@ -13,7 +13,8 @@ const countedColumns = ["id", "stored_bytes", "counted_to"];
 const findUncounted = "SELECT id FROM organization WHERE counted_to < head AND deleted_at IS NULL ORDER BY id LIMIT 1";
 
 /**
- * Like `removeFirst` for the table `event`, takes out what receivers of webhooks answered to posts about them, and subtracts the removed events from their organizations' counts.
+ * Like `removeFirst` for the table `event`. Removes what receivers of webhooks answered to posts about these events, too, and
+ * subtracts the events from their organizations' counts.
  * Organizations are locked last and in the order that sends use, so that sends never wait for the deletion and no two
  * transactions deadlock.
  */

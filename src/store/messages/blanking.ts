@@ -10,9 +10,9 @@ export type Blanking = { org: string; offsets: readonly number[]; at: number };
 
 /**
  * Takes the texts of messages, and of the last edit of each, out of the database and off the organization's count, releases their
- * files, takes out what the receivers of webhooks answered, and returns the number of messages. The rows stay, so that offsets have no holes, retries are still recognized, and clients can resume
- * after them; they are played to nobody and shown nowhere. Messages that are blank already stay as they are. Nobody hears of
- * it: emit that in the same transaction.
+ * files, removes what the receivers of webhooks answered, and returns the number of messages. The rows stay, so that offsets have
+ * no holes, retries are still recognized, and clients can resume after them; they are played to nobody and shown nowhere. Messages
+ * that are blank already stay as they are. Nobody hears of it: emit that in the same transaction.
  */
 export async function blankMessages(
   transaction: LogTransaction,

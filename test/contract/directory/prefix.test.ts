@@ -60,7 +60,7 @@ describe.each(["users", "conversations"])("GET …/%s?prefix=", (kind) => {
     expect(await find("ax")).toHaveLength(between.length);
   });
 
-  test("takes the scope of the list, and refuses what is no text and other cursors", async () => {
+  test("needs the scope of the list, and refuses what is not text, and cursors of other lists", async () => {
     const { org } = await setUp();
     const path = org.path(kind);
     const { key } = await createKey(herald(), { scopes: ["observe"] });

@@ -63,7 +63,7 @@ describe("tokens of an identity provider", () => {
     await herald.stop();
   });
 
-  test("are told to be away once, and to be back once, with the address and how long", async () => {
+  test("are reported once when they go and once when they are back, with the address and how long they were away", async () => {
     using clock = createSteppedClock();
     if (clock === undefined) return;
     const port = freePort();
