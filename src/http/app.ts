@@ -146,7 +146,11 @@ export function createApp(dependencies: Dependencies): App {
   bindMetrics(bind, operations, dependencies.metrics);
   bindOpen(app, bind, operations, { limits, basePath, ...dependencies.health });
   bindConsole(app, dependencies.pages);
-  app.notFound(({ req }) => answerUnmatched(app, req));
+  app.notFound(({ req, env }) => {
+    const error = errorOfUnmatched(app, req);
+    env.call.code = error.code;
+    return problemResponse(error, requestIdOf(req.raw));
+  });
   app.onError((thrown, { req }) => {
     const requestId = requestIdOf(req.raw);
     onError(thrown, requestId);
@@ -169,17 +173,16 @@ export function createApp(dependencies: Dependencies): App {
 }
 
 /**
- * Responds when no route matched: 405 if the path has other methods, otherwise 404. Determined only now, as a second
+ * The error when no route matched: 405 if the path has other methods, otherwise 404. Determined only now, as a second
  * handler on every path would send every request through Hono's middleware chain.
  */
-function answerUnmatched(app: Router, request: HonoRequest): Response {
-  const requestId = requestIdOf(request.raw);
+function errorOfUnmatched(app: Router, request: HonoRequest): HeraldError {
   const methods = new Set(app.routes.map(({ method }) => method));
   const known = [...methods].filter((method) => app.router.match(method, request.path)[0].length > 0);
-  if (known.length === 0) return problemResponse(new HeraldError("not_found"), requestId);
+  if (known.length === 0) return new HeraldError("not_found");
   if (known.includes("GET")) known.push("HEAD");
   const headers = { Allow: known.sort().join(", ") };
-  return problemResponse(new HeraldError("method_not_allowed", undefined, { headers }), requestId);
+  return new HeraldError("method_not_allowed", undefined, { headers });
 }
 
 /** Whether the percent-encoding of a URL's path is UTF-8. */

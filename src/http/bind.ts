@@ -291,6 +291,7 @@ export function createBind({
         await discard(answer?.stream);
         const error = toHeraldError(thrown);
         if (error.status === 500) onError(thrown, requestId);
+        call.code = error.code;
         trail.fail(error);
         bills.close(bill);
         return tellExpiry(caller, problemResponse(error, requestId, redact));

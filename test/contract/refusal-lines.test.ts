@@ -13,11 +13,16 @@ test("the line of a refused call has its code, and that of another has none", as
   const cid = await org.conversation(["alice"]);
   await org.send("bob", { cid, body: "x" });
   await node.http("GET", "/nowhere");
+  await node.http("HEAD", "/nowhere");
+  await node.admin("HEAD", org.path("users", "nobody"));
+  await node.admin("HEAD", "/files/nothing");
   await node.http("GET", "/sse");
   await node.stop();
   const codes = node.logLines().flatMap(({ msg, status, code }) => (msg === "request" ? [[status, code]] : []));
   expect(codes).toContainEqual([403, "sender_not_participant"]);
-  expect(codes).toContainEqual([404, "not_found"]);
+  expect(codes.filter(([, code]) => code === "not_found")).toHaveLength(2);
+  expect(codes).toContainEqual([404, "user_not_found"]);
+  expect(codes).toContainEqual([404, "file_not_found"]);
   expect(codes).toContainEqual([401, "unauthorized"]);
   for (const [status, code] of codes) expect(code === undefined).toBe(Number(status) < 400);
 });

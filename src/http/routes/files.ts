@@ -159,6 +159,7 @@ export function bindDownloads(app: Router, { downloadFile }: Operations, service
     } catch (thrown) {
       const error = toHeraldError(thrown);
       if (error.status === 500) onError(thrown, requestId);
+      env.call.code = error.code;
       return problemResponse(error, requestId, redact);
     }
   });
