@@ -9,10 +9,10 @@ import { hooksOf, startReceiver } from "../harness/servers/receiver.ts";
 import { scheduling } from "../harness/servers/scheduling.ts";
 
 /** The columns that hold a text. */
-type Search = (text: string) => Promise<string[]>;
+export type Search = (text: string) => Promise<string[]>;
 
 /** A receiver that repeats what it was told, and says that it failed. */
-function startEcho() {
+export function startEcho() {
   const receiver: ReturnType<typeof startReceiver> = startReceiver((count) =>
     Response.json(receiver.received[count - 1]?.webhook.data, { status: 500 }),
   );
@@ -29,7 +29,8 @@ async function setUp(herald: Herald) {
   return { org, receiver, answered, cid: await org.conversation(["alice", "bob"]) };
 }
 
-async function expectGone(search: Search, words: string[]): Promise<void> {
+/** Waits until none of these words is in any column. */
+export async function expectGone(search: Search, words: string[]): Promise<void> {
   for (const word of words) {
     let left: string[] = [];
     const isGone = async () => {

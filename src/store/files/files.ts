@@ -93,11 +93,12 @@ export function createFileWrites({ writer }: { writer: LogWriter }): FileWrites 
 }
 
 /** Removes files of an organization, which the transaction has locked. Bytes that no other file has are unwanted from then on. */
-export async function removeFiles(sql: Sql, files: readonly StoredFile[], now: number): Promise<void> {
+export async function removeFiles(sql: Transaction, files: readonly StoredFile[], now: number): Promise<void> {
   for (const file of files) {
     await sql.run(removeOne, file.org, file.id);
     await release(sql, file, now);
   }
+  if (files.length > 0) sql.forget();
 }
 
 /** What a batch of sends stores of the files that they name: announces new ones, and keeps those that are there. */

@@ -25,11 +25,16 @@ const takeLease = `UPDATE retention SET holder = ?, held_until = ?, leased_until
  * needed that would slow sends down.
  */
 export function createRetentionWrites({ driver }: { driver: Driver }): RetentionWrites {
+  let hasRemoved = false;
   return {
     async step(order) {
-      return await driver.aside(async (sql) =>
-        (await isHeld(sql, order)) ? await stepOf(sql, driver, order) : undefined,
-      );
+      return await driver.aside(async (sql) => {
+        if (!(await isHeld(sql, order))) return undefined;
+        const changed = await stepOf(sql, driver, order);
+        if (changed === 0 && hasRemoved) sql.forget(); // once in a run: each time, the files of a database are written
+        hasRemoved = changed > 0;
+        return changed;
+      });
     },
     async count(order) {
       return await driver.aside(async (sql) =>

@@ -5,7 +5,18 @@ import { join } from "node:path";
 export function filesWith(folder: string, text: string): string[] {
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
-    if (statSync(path).isDirectory()) return filesWith(path, text);
-    return readFileSync(path).includes(text) ? [name] : [];
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.isDirectory()) return filesWith(path, text);
+    return bytesOf(path).includes(text) ? [name] : [];
   });
+}
+
+/** The bytes of a file; none if it was removed since its folder was read. */
+function bytesOf(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return Buffer.alloc(0);
+    throw error;
+  }
 }
