@@ -111,23 +111,11 @@ const badPath = "the path is not valid percent-encoded UTF-8 (RFC 3986, section 
 
 /** Binds every operation of the contract, and the open pages. */
 export function createApp(dependencies: Dependencies): App {
-  const { authentication, rateLimit, use, clientAddress, audit, limits, basePath, follow, redact, onError } =
-    dependencies;
+  const { audit, limits, basePath, follow, onError } = dependencies;
   const app: Router = new Hono(basePath === "" ? {} : { getPath: (request) => pathBelow(basePath, getPath(request)) });
   const operations = createOperations(limits);
   const longAnswers = createLongAnswers({ backlog: dependencies.backlog, onError: (error) => onError(error, "") });
-  const bind = createBind({
-    app,
-    authentication,
-    rateLimit,
-    use,
-    clientAddress,
-    audit,
-    longAnswers,
-    limits,
-    redact,
-    onError,
-  });
+  const bind = createBind({ ...dependencies, app, longAnswers });
   bindMessages(bind, operations, dependencies);
   bindMessageChanges(bind, operations, dependencies);
   bindBatches(bind, operations, dependencies);
