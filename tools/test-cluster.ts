@@ -28,6 +28,7 @@ const leftOut: Readonly<Record<string, string>> = {
     "the files of the embedded database; of PostgreSQL: erased-text-postgres.long.test.ts",
   "test/security/removed-text.long.test.ts": "starts nodes on each kind of database by itself, one after another",
   "test/security/redaction.test.ts": "all that one node writes, its embedded database too",
+  "test/security/secrets.long.test.ts": "all that one node writes, its embedded database too",
 };
 
 const wanted = process.argv.slice(2);
