@@ -1,6 +1,9 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { SQL } from "bun";
+import { eventually } from "../../../test/harness/deadline.ts";
 import { startPostgres } from "../../../test/harness/engines/postgres.ts";
+import { createConversationReads } from "../directory/conversations.ts";
+import { createUserReads } from "../directory/users.ts";
 import { createHistory } from "../messages/history.ts";
 import type { Driver } from "../sql/driver.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
@@ -90,5 +93,45 @@ if (postgres !== undefined) {
       expect(await countReadInOrder(driver, "event")).toBe(before);
       await Promise.all([superuser.close(), driver.close(), close()]);
     });
+
+    // The policy's condition comes first, unless the others may be asked before it: those of indexes may, `lower` may not.
+    test.each(["user", "conversation"])(
+      "finds a %s by the beginning of ids and names by their indexes, whatever else there is",
+      async (table) => {
+        const url = await postgres.createDatabase();
+        const { writes, close } = await openPostgres(url, () => undefined);
+        for (const org of ["o", "other"]) await writes.organizations.put(org, org, 1);
+        await close();
+        const superuser = new SQL(postgres.asSuperuser(url), { max: 1 });
+        const times = table === "user" ? ["created_at"] : ["log_start", "created_at", "updated_at"];
+        await superuser.unsafe(`INSERT INTO "${table}" (org, id, name, ${times.join(", ")})
+        SELECT org, 'id ' || number, 'name ' || number, ${times.map(() => "1").join(", ")}
+        FROM generate_series(1, 5000) AS number, unnest(ARRAY['o', 'other']) AS org`);
+        await superuser.unsafe("ANALYZE");
+        await superuser.close();
+
+        const counting = connectPostgres(url);
+        const count = async () => [await countReadInOrder(counting, table), await countReadByIndex(counting, table)];
+        const [inOrder = 0, byIndex = 0] = await count();
+        const driver = connectPostgres(url);
+        const { find } =
+          table === "user" ? createUserReads({ reader: driver }) : createConversationReads({ reader: driver });
+        const rounds = 20; // so often that the plans are kept
+        for (let round = 0; round < rounds; round++) {
+          for (const prefix of ["ID 4321", "NAME 4321", "none"]) {
+            const { entities } = await find("o", { prefix, after: undefined, limit: 10 });
+            expect(entities.map(({ id }) => id)).toEqual(prefix === "none" ? [] : ["id 4321"]);
+          }
+        }
+        await driver.close(); // its connections tell what they read when they end
+        const [inOrderAfter, byIndexAfter = 0] = await eventually(async () => {
+          const counts = await count();
+          return (counts[1] ?? 0) > byIndex ? counts : undefined;
+        }, "the counts of what was read");
+        expect(inOrderAfter).toBe(inOrder);
+        expect(byIndexAfter - byIndex).toBeLessThan(rounds * 100);
+        await counting.close();
+      },
+    );
   });
 }
