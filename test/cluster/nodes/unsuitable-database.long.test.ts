@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { eventually } from "../../harness/deadline.ts";
 import { freePort } from "../../harness/engines/free-port.ts";
+import { reportMissing } from "../../harness/engines/installed.ts";
 import { plannedOnce, startPostgres } from "../../harness/engines/postgres.ts";
 import { runHerald } from "../../harness/servers/herald.ts";
 
@@ -63,9 +64,9 @@ if (postgres !== undefined) {
     });
   });
 
-  const bouncer = Bun.which("pgbouncer");
-  if (bouncer === null) console.log("skipped, since `pgbouncer` is not installed: a start behind a pooler");
-  else
+  const found = Bun.which("pgbouncer", { PATH: `${process.env.PATH}:/usr/sbin` });
+  const bouncer = found ?? reportMissing("pgbouncer", "pgbouncer");
+  if (bouncer !== undefined)
     describe("a start behind a pooler", () => {
       const folder = mkdtempSync(join(tmpdir(), "herald-pooler-"));
       const port = freePort();
