@@ -91,6 +91,44 @@ if (postgres !== undefined) {
       expect(errorsLogged(node)).toEqual([]);
     });
 
+    test.each([
+      ["0", "wait"],
+      ["500ms", "are 503"],
+    ])("to unlock a table, with a lock_timeout of %s: sends %s, and never are 500 or lost", async (timeout, what) => {
+      await using stage = await startOn((admin, name) =>
+        admin.unsafe(`ALTER DATABASE ${name} SET lock_timeout = '${timeout}'`),
+      );
+      const { node, org, cid, admin } = stage;
+      const acknowledged: string[] = [];
+      const others: Awaited<ReturnType<typeof sendAll>> = [];
+      const waiting: Promise<void>[] = [];
+      const send = async () => {
+        const { status, headers, body } = await org.send("alice", { cid, body: "behind a lock" });
+        if (status === 201) acknowledged.push(body.ask.server_mid);
+        else others.push({ status, headers, body });
+      };
+      await admin.begin(async (sql) => {
+        await sql.unsafe("LOCK TABLE event IN ACCESS EXCLUSIVE MODE");
+        for (let index = 0; index < 20; index++) waiting.push(send());
+        expect(await untilUnready(node)).toMatch(/locks hold them up|sends have been waiting/);
+        for (let index = 0; index < 20; index++) waiting.push(send()); // some outlive the lock
+        if (what === "are 503") await eventually(() => others[0], "a send to be refused");
+      });
+      await Promise.all(waiting);
+      await untilReady(node);
+      expect(others.filter(({ status }) => status !== 503)).toEqual([]);
+      for (const { headers } of others) expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+      await send();
+      expect(acknowledged.length + others.length).toBe(41);
+      const { body } = await node.admin<{ items: { _id: string }[] }>(
+        "GET",
+        `${org.path("conversations", cid, "messages")}?limit=100`,
+      );
+      const stored = body.items.map(({ _id }) => _id);
+      expect(stored).toContainAllValues(acknowledged);
+      expect(errorsLogged(node)).toEqual([]);
+    });
+
     test("its usual isolation level changes nothing: transactions say which they need", async () => {
       await using stage = await startOn((admin, name) =>
         admin.unsafe(`ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`),
