@@ -22,7 +22,7 @@ const health = z
     status: z.enum(["ok", "unavailable"]).meta({ description: "`unavailable` if the status is 503, otherwise `ok`." }),
     checks: z.record(z.string(), z.string()).meta({
       description:
-        "The result of each check: `ok`, or a description of the problem. `/healthz` checks `node` and `event_loop`; `/readyz` also checks `store` and, if the node is part of a cluster, `bus`. A node stays ready while the bus is down or the event loop is delayed.",
+        "The result of each check: `ok`, or a description of the problem. `/healthz` checks `node` and `event_loop`; `/readyz` also checks `store`, which is whether the database stores what it is given, and, if the node is part of a cluster, `bus`. A node stays ready while the bus is down or the event loop is delayed.",
     }),
   })
   .meta({ id: "Health" });
@@ -70,7 +70,7 @@ const openOperations = {
         schema: health,
         example: {
           status: "unavailable",
-          checks: { node: "ok", event_loop: "ok", store: "Connection closed", bus: "ok" },
+          checks: { node: "ok", event_loop: "ok", store: "its disk is full", bus: "ok" },
         },
       },
     },
