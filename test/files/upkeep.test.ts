@@ -63,11 +63,13 @@ async function* piecesOf(text: string) {
 const stored = () =>
   readdirSync(join(folder, "files"), { recursive: true, withFileTypes: true }).filter((one) => one.isFile()).length;
 
+const permit = async () => undefined;
+
 describe("the upkeep of files", () => {
   test("removes files that no message has named a day after their upload, with their bytes, and no others", async () => {
     const { store, files, upkeep } = startFiles();
     const upload = (text: string) =>
-      files.create(org, text, { pieces: piecesOf(text), length: text.length, contentType: undefined });
+      files.create(org, text, { pieces: piecesOf(text), length: text.length, contentType: undefined, permit });
     const [named, orphan] = [await upload("named"), await upload("orphan")];
     const file = { id: named.file_id, name: "a", contentType: "text/plain", size: 5, isGiven: true };
     await store.sends.append(messageOf(org, { payload: '{"message":{}}', files: [file], createdAt: time.now }));
@@ -103,7 +105,7 @@ describe("the upkeep of files", () => {
     for (const text of ["one", "two"])
       await files.remove(
         org,
-        (await files.create(org, text, { pieces: piecesOf(text), length: 3, contentType: undefined })).file_id,
+        (await files.create(org, text, { pieces: piecesOf(text), length: 3, contentType: undefined, permit })).file_id,
       );
     state.isAway = true;
     await upkeep.run();

@@ -47,12 +47,12 @@ export function bindFiles(bind: Bind, operations: Operations, { files }: Pick<Se
   bind(operations.createFile, ({ params, query, headers }, call) =>
     receive(call, async (pieces) => ({
       status: 201,
-      body: await files.create(params.org, query.name, uploadOf(pieces, headers)),
+      body: await files.create(params.org, query.name, uploadOf(pieces, headers, call)),
     })),
   );
   bind(operations.putFile, ({ params: { org, file_id }, headers }, call) =>
     receive(call, async (pieces) => {
-      const { shown, isNew } = await files.put(org, file_id, uploadOf(pieces, headers));
+      const { shown, isNew } = await files.put(org, file_id, uploadOf(pieces, headers, call));
       return { status: isNew ? 201 : 200, body: shown };
     }),
   );
@@ -66,9 +66,10 @@ export function bindFiles(bind: Bind, operations: Operations, { files }: Pick<Se
   });
 }
 
-function uploadOf(pieces: Upload["pieces"], headers: Headers): Upload {
+function uploadOf(pieces: Upload["pieces"], headers: Headers, { permit }: Pick<LongCall, "permit">): Upload {
   return {
     pieces,
+    permit,
     length: declaredLength(headers),
     contentType: headers.get("content-type") ?? undefined,
   };

@@ -45,6 +45,8 @@ export type Upload = {
   /** The declared number of bytes, if any. */
   length: number | undefined;
   contentType: string | undefined;
+  /** Checks, once all bytes are there, whether the key still permits the upload; rejects if not. */
+  permit(): Promise<void>;
 };
 
 type Dependencies = {
@@ -95,6 +97,7 @@ export function createFiles(dependencies: Dependencies): Files {
       const measured = measure({ ...upload, pieces: inTurns(org, upload.pieces) }, maxBytes, room);
       await bytes.write(bytesId, measured.pieces);
       const { size, sha256 } = measured.end();
+      await upload.permit(); // it may have taken hours, and replaces what users see
       const result = await store({ bytesId, size, sha256, contentType });
       isStored = true;
       return { result, size };

@@ -59,6 +59,35 @@ describe("an upload", () => {
     expectProblem(await files.upload("endless", endless), 413, "payload_too_large");
   });
 
+  test("that goes on when its key is revoked stores nothing, and replaces nothing", async () => {
+    const { org, files } = await setUp();
+    const { file_id } = await files.uploaded("a", "before");
+    const { id, key } = await createKey(herald(), { organization: org.id });
+    const stored = () => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+    const count = stored().length;
+    const goOn = Promise.withResolvers<void>();
+    const body = () =>
+      new ReadableStream<Uint8Array>({
+        async start(controller) {
+          controller.enqueue(new Uint8Array(50_000));
+          await goOn.promise;
+          controller.enqueue(new Uint8Array(1));
+          controller.close();
+        },
+      });
+    const answers = [files.put(file_id, body(), { key }), files.upload("b", body(), { key })];
+    await eventually(async () => stored().length === count + answers.length || undefined, "both uploads to have begun");
+    await herald().admin("DELETE", `/admin/keys/${id}`);
+    const known = () => herald().http("GET", org.path(), { headers: { "Admin-Api-Key": key } });
+    const nodes = [0, 1, 2];
+    const isRefused = async () =>
+      (await Promise.all(nodes.map(known))).every(({ status }) => status === 401) || undefined;
+    await eventually(isRefused, "each node to refuse the key");
+    goOn.resolve();
+    for (const answer of answers) expectProblem(await answer, 401, "unauthorized");
+    expect((await files.download(file_id)).text).toBe("before");
+  });
+
   test("counts toward what the organization may store, until it is removed", async () => {
     const { org, files } = await setUp();
     const limited = (stored_bytes: number | null) => herald().admin("PUT", org.path(), { limits: { stored_bytes } });
