@@ -106,7 +106,7 @@ module.exports = {
     {
       name: "no-dev-package-in-product",
       severity: "error",
-      from: { path: "^(src|sdk|console|bin)/", pathNot: tests },
+      from: { path: "^(src|sdk|console|bin)/", pathNot: [tests, "-suite\\.ts$"] },
       to: {
         dependencyTypes: ["npm-dev"],
         dependencyTypesNot: ["type-only"],

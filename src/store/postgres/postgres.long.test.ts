@@ -15,6 +15,7 @@ import { describeKeys, expectKeysAfterVersion1, expectKeysOfDeletedOrganization 
 import { describeLog, expectHeadsAfterVersion8, expectUnknownKinds } from "../testing/log-suite.ts";
 import { describeNodeRegistry } from "../testing/node-suite.ts";
 import { describeOverdue } from "../testing/overdue-suite.ts";
+import { describePrefixes } from "../testing/prefix-suite.ts";
 import { describeReadMarks } from "../testing/reads-suite.ts";
 import { describeRecipients } from "../testing/recipients-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "../testing/retention-suite.ts";
@@ -42,6 +43,7 @@ if (postgres !== undefined) {
   describeLog("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeBudgets("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeDirectory("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+  describePrefixes("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeSteps("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeKeys("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeAudit("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));

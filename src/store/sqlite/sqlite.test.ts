@@ -25,6 +25,7 @@ import {
 } from "../testing/log-suite.ts";
 import { describeMigration } from "../testing/migration-suite.ts";
 import { describeOverdue } from "../testing/overdue-suite.ts";
+import { describePrefixes } from "../testing/prefix-suite.ts";
 import { describeReadMarks } from "../testing/reads-suite.ts";
 import { describeRecipients } from "../testing/recipients-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "../testing/retention-suite.ts";
@@ -78,6 +79,7 @@ for (const [engine, open] of Object.entries(engines)) {
   describeLog(engine, open);
   describeBudgets(engine, open);
   describeDirectory(engine, open);
+  describePrefixes(engine, open);
   describeSteps(engine, open);
   describeKeys(engine, open);
   describeAudit(engine, open);

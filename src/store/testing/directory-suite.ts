@@ -49,25 +49,6 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       await users.ensure([], 9);
     });
 
-    test("are found by the beginning of their ids and names, whatever the case and the organization beside", async () => {
-      const { users } = context.store;
-      const [org, other] = [await createOrganization(), await createOrganization()];
-      await users.put(other, "anna", undefined, 1);
-      for (const uid of ["anna", "ANNE", "Anders", "éva", "Éric", "a_n"]) await users.put(org, uid, undefined, 1);
-      await users.put(org, "zed", "ÀnnÁ", 1);
-      const find = async (prefix: string) => {
-        const { entities, next } = await users.find(org, { prefix, after: undefined, limit: 10 });
-        expect(next).toBeUndefined();
-        return entities.map(({ id }) => id);
-      };
-      expect(await find("AN")).toEqual(["ANNE", "Anders", "anna"]);
-      expect(await find("É")).toEqual(["Éric", "éva"]);
-      expect(await find("ànná")).toEqual(["zed"]);
-      expect(await find("a_")).toEqual(["a_n"]);
-      await users.remove(org, "anna", 2);
-      expect(await find("anna")).toEqual([]);
-    });
-
     test("lists by id in byte order, from any place", async () => {
       const { users } = context.store;
       const org = await createOrganization();
