@@ -3,14 +3,17 @@ import { rootCauseOf } from "../lib/observing/root-cause.ts";
 import { ForeignLogError } from "../store/sqlite/foreign-log.ts";
 
 const advices: [code: RegExp, advice: string][] = [
-  [/^(SQLITE_FULL|storage_full)/, "free space on its disk, then start again; nothing that was stored is lost"],
+  [
+    /^(SQLITE_FULL|storage_full|ENOSPC|EDQUOT)$/,
+    "free space on its disk, then start again; nothing that was stored is lost",
+  ],
   [
     /^SQLITE_(CORRUPT|NOTADB)/,
     "a file there is damaged, or herald.db was replaced while the herald.db-wal of another database stayed beside it: move herald.db, herald.db-wal and herald.db-shm away, and put a backup back with `herald restore`",
   ],
   [
-    /^(SQLITE_|unavailable)/,
-    "check that its disk works, and that this user may write to herald.db, herald.db-wal and herald.db-shm there",
+    /^(SQLITE_|unavailable$|E(ACCES|PERM|ROFS|IO)$)/,
+    "check that its disk works, and that this user may write to herald.db and the files beside it whose names begin with that",
   ],
 ];
 

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "../harness/deadline.ts";
+import { reportMissing } from "../harness/engines/installed.ts";
 import { type Herald, type LogLine, startHerald, useHerald } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
@@ -72,7 +73,7 @@ test("by default stored sends are not logged, and refusals are", async () => {
 
 test("on a terminal a request is a human-readable line", async () => {
   const script = Bun.which("script");
-  if (script === null) return console.log("skipped, since `script` (bsdutils) is not installed: a look at a terminal");
+  if (script === null) return reportMissing("script", "bsdutils");
   const folder = mkdtempSync(join(tmpdir(), "herald-terminal-"));
   const child = Bun.spawn([script, "-qfec", `exec ${process.execPath} src/cli/herald.ts serve`, "/dev/null"], {
     env: {

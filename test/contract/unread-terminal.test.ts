@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { eventually, within } from "../harness/deadline.ts";
 import { freePort } from "../harness/engines/free-port.ts";
+import { reportMissing } from "../harness/engines/installed.ts";
 import { readMetrics, sampleOf } from "../harness/reading/metrics.ts";
 
 setDefaultTimeout(60_000);
@@ -15,7 +16,7 @@ const callsAtOnce = 200;
 
 test("a server on a terminal that nobody reads answers all the same, and says how many lines were dropped", async () => {
   const [script, mkfifo] = ["script", "mkfifo"].map((program) => Bun.which(program));
-  if (!script || !mkfifo) return console.log("skipped, since `script` (bsdutils) is not installed: an unread terminal");
+  if (!script || !mkfifo) return reportMissing("script", "bsdutils");
   const folder = mkdtempSync(join(tmpdir(), "herald-unread-"));
   const fifo = join(folder, "terminal");
   spawnSync(mkfifo, [fifo]);

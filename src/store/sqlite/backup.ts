@@ -79,7 +79,7 @@ export async function restoreSqlite(backup: string, file: string): Promise<Backu
 /** A full disk is the one that the copy is written to; other errors stay as they are. */
 function explainFull(error: unknown, target: string): unknown {
   if (!(error instanceof Error && "code" in error && error.code === "SQLITE_FULL")) return error;
-  const message = `the disk of ${target} is full; free space there, or choose a file on another disk`;
+  const message = `the disk of ${target} is full; free space there, or use another disk`;
   return new BackupError(message, { cause: error });
 }
 

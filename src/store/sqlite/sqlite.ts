@@ -135,6 +135,7 @@ function lockFile(file: string): Database {
     return database;
   } catch (cause) {
     database.close();
+    if (!(cause instanceof Error && "code" in cause && String(cause.code).startsWith("SQLITE_BUSY"))) throw cause;
     throw new DatabaseInUseError("another process has the database open", { cause });
   }
 }
