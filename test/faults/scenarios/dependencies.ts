@@ -103,7 +103,7 @@ export const dependenciesAway = defineScenario({
   expected:
     "Each node has one warning when it goes, with its address and the cause, and one line when it is back, with how long; nothing is logged as an error.",
   rounds: { short: 4, long: 12 },
-  holdMs: { short: [0, 300], long: [0, 5_000] },
+  holdMs: { short: [1_100, 1_400], long: [0, 5_000] }, // failures go on, each second, which must not be told again
   allows: ["503", "none"],
   stage: onDependencies,
   async break(stage, { round }) {
