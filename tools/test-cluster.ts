@@ -19,7 +19,7 @@ const leftOut: Readonly<Record<string, string>> = {
     "the files of one node, and its own changes, which it knows at once; of the others: test/cluster/keys.long.test.ts",
   "test/contract/changes/text-is-gone.test.ts": "the files of the embedded database",
   "test/contract/backup.long.test.ts": "the embedded database, which is a file",
-  "test/contract/lost-database.test.ts": "the files of the embedded database",
+  "test/contract/lost-database.long.test.ts": "the files of the embedded database",
   "test/contract/doctor.test.ts":
     "one node on an embedded database; of a cluster: test/cluster/nodes/doctor.long.test.ts",
   "test/contract/gauges.long.test.ts": "starts a node on each kind of database by itself",
