@@ -24,7 +24,7 @@ const leftOut: Readonly<Record<string, string>> = {
     "one node on an embedded database; of a cluster: test/cluster/nodes/doctor.long.test.ts",
   "test/contract/gauges.long.test.ts": "starts a node on each kind of database by itself",
   "test/security/injection.long.test.ts": "starts one node and three by itself",
-  "test/security/erased-text.test.ts":
+  "test/security/erased-text.long.test.ts":
     "the files of the embedded database; of PostgreSQL: erased-text-postgres.long.test.ts",
   "test/security/removed-text.long.test.ts": "starts nodes on each kind of database by itself, one after another",
   "test/security/redaction.test.ts": "all that one node writes, its embedded database too",
