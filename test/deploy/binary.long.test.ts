@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
@@ -144,7 +144,7 @@ describe.if(isRoot("run the binary on a machine that has nothing else"))("the bi
 
   test("names the source of an unexpected error", async () => {
     using machine = createBareMachine(binary);
-    writeFileSync(join(machine.home, "herald.db"), "this is no database".repeat(100));
+    mkdirSync(join(machine.home, "herald.db"));
     const { code, stderr } = await runHerald(["serve"], { HERALD_DATA_DIR: "." }, { program: machine.herald });
     expect(code).toBe(1);
     expect(stderr).toMatch(/src\/store\/sqlite\/thread\.ts:\d+/);
