@@ -20,6 +20,7 @@ const leftOut: Readonly<Record<string, string>> = {
   "test/contract/changes/text-is-gone.test.ts": "the files of the embedded database",
   "test/contract/backup.long.test.ts": "the embedded database, which is a file",
   "test/contract/lost-database.long.test.ts": "the files of the embedded database",
+  "test/contract/full-disk.long.test.ts": "the disk of the embedded database",
   "test/contract/doctor.test.ts":
     "one node on an embedded database; of a cluster: test/cluster/nodes/doctor.long.test.ts",
   "test/contract/gauges.long.test.ts": "starts a node on each kind of database by itself",
