@@ -68,7 +68,8 @@ def before_call(context, case, kwargs):
         if value in (".", ".."):  # every URL parser removes them (docs/explanation/decisions-where-the-contract-is-silent.md)
             case.path_parameters[name] = "dot"
     if case.query and "cursor" in case.query:  # opaque: only cursors issued by Herald are valid
-        case.query["cursor"] = cursor(place_of(case.path))
+        place = {"by": "id", "key": "a", "id": ""} if "prefix" in case.query else place_of(case.path)
+        case.query["cursor"] = cursor(place)
     if isinstance(case.body, dict):
         if isinstance(case.body.get("request"), dict):  # a scheduled send is one of the organization in the path
             case.body["request"]["organizationId"] = unquote(case.path_parameters["org"])
