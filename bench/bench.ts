@@ -12,7 +12,7 @@ import { describeSetting, type Setting } from "./harness/report/setting.ts";
 import { createDataDir } from "./harness/servers.ts";
 
 const usage = `npm run bench -- [--quick] [--only sends,deliveries,latency,pauses,strangers,nodes,costs] [--rounds 5] [--patience 0] [--save] [--json]
-npm run bench -- --only waits [--rounds 8]
+npm run bench -- --only waits,fairness [--rounds 8]
 npm run bench -- --only regression --against ../other-checkout [--rounds 8]
 npm run bench -- --only idle,storm,replay,everyone [--against ../other-checkout] [--size 10000] [--sqlite] [--database-share 0.1]
   --quick   about half a minute: shows the table and writes nothing; leaves out costs, whose runs have a length of their own

@@ -5,6 +5,7 @@ import { createGateway } from "./gateway/gateway.ts";
 import { createHeldAnswers } from "./http/answers/held-answers.ts";
 import { createApp } from "./http/app.ts";
 import { type Call, followCalls, realTimeRoutes } from "./http/calls.ts";
+import { createThreadScheduler } from "./lib/event-loop/thread-scheduler.ts";
 import type { HttpServer } from "./lib/network/http-server.ts";
 import { createGuard } from "./lib/observing/guard.ts";
 import { tellOutages } from "./lib/observing/outages.ts";
@@ -152,7 +153,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   starting.defer(() => atMost(organizationLimitsMayTakeMs, organizationLimits.stop()));
   const waits = createWaits({ bus, nodes: () => nodes?.heard ?? [nodeId] });
   const problemForm = { redact, basePath };
-  const parts = { config, tokenSecret, store, use, clock, steadyClock, problemForm };
+  const thread = createThreadScheduler();
+  const parts = { config, tokenSecret, store, use, thread, clock, steadyClock, problemForm };
   const services = createServices({ ...parts, refusals, waits, log, outagesOfProvider: dependencies.provider });
   const fileParts = { ...parts, ...services, outages: dependencies.files };
   const { start: startFiles, fileFigures, ...files } = createNodeFiles(fileParts);
@@ -208,8 +210,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     },
     nodeId,
     ratesOf: use.ratesOf,
-    noteUse: use.note,
-    isShared: use.isShared,
+    thread,
     onBreak: (org, { played, found, head }) => log.warn({ org, played, found, head }, logBreakAdvice),
     tracePlay: tracing?.play,
   });
@@ -261,8 +262,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     logRequest(call);
   };
   const isOneTooMany = createCrowds({ ...connections, config, clientAddress });
-  const held = createHeldAnswers({ clientAddress, isOneTooMany });
-  const followed = { redact, onAnswer, hold: held.hold, ...drain, clientAddress, refusals, onError };
+  const held = createHeldAnswers({ clientAddress, isOneTooMany, thread });
+  const followed = { redact, onAnswer, hold: held.hold, ...drain, clientAddress, thread, refusals, onError };
   const follow = followCalls({ ...followed, traceCall: tracing?.traceCall });
   const health = createHealth({
     isStopping: drain.isDraining,
@@ -283,6 +284,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     presence,
     organizations: createOrganizationDirectory({ ...store, limits: organizationLimits, presence, clock }),
     use,
+    thread,
     ...sends,
     ...files,
     feeds: connections.feeds,
@@ -309,7 +311,6 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const { listening, adminUrl, endRequests } = openServer({
     ...handling,
     stopped: [batches, imports, exports, waits],
-    held,
     log,
   });
   server = listening;

@@ -8,6 +8,7 @@ import type { Case, Findings } from "./case.ts";
 import { costs } from "./costs/costs.ts";
 import { deliveriesOfLoop, deliveriesOn } from "./deliveries.ts";
 import { everyone } from "./everyone.ts";
+import { fairness } from "./fairness.ts";
 import { idle } from "./idle.ts";
 import { latencyOn } from "./latency.ts";
 import { nodes } from "./nodes.ts";
@@ -201,11 +202,20 @@ export const cases: Readonly<Record<string, Case>> = {
   replay,
   waits: besideWaits,
   everyone,
+  fairness,
   regression,
 };
 
 /** Parts that run only when named, as they serve to judge a change. */
-export const onRequest: ReadonlySet<string> = new Set(["idle", "storm", "replay", "waits", "everyone", "regression"]);
+export const onRequest: ReadonlySet<string> = new Set([
+  "idle",
+  "storm",
+  "replay",
+  "waits",
+  "everyone",
+  "fairness",
+  "regression",
+]);
 
 function frameOf(bytes: number): Record<string, string> {
   return { BENCH_FRAME_BYTES: String(bytes) };

@@ -7,6 +7,7 @@ import { createOperations } from "../../src/contract/operations/all.ts";
 import { createBind, type Router, type Runtime } from "../../src/http/bind.ts";
 import { newCall } from "../../src/http/calls.ts";
 import { bindMessages } from "../../src/http/routes/messages.ts";
+import { createThreadScheduler } from "../../src/lib/event-loop/thread-scheduler.ts";
 import { systemClock } from "../../src/lib/time/clock.ts";
 import { createAudit } from "../../src/services/audit.ts";
 import type { AwaitedSends } from "../../src/services/delivery/awaited-sends.ts";
@@ -45,7 +46,6 @@ const use = {
   know: () => undefined,
   admitRequest: () => undefined,
   chargeRequest: () => undefined,
-  isShared: () => false,
   admitSend: async () => () => undefined,
 };
 const app: Router = new Hono();
@@ -54,6 +54,7 @@ const bind = createBind({
   authentication: keyring.authentication,
   rateLimit: { admit: () => undefined, charge: () => undefined },
   use,
+  thread: createThreadScheduler(),
   audit: createAudit({ ...store, redact: (text) => text, clock, elapsed: clock, onError }),
   longAnswers: { bodyOf: (text) => text },
   clientAddress: () => "",

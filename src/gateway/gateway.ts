@@ -1,12 +1,11 @@
 import type { ActivityBus, Bus, WatchBus } from "../bus/bus.ts";
 import { type HeraldError, rateLimited } from "../contract/errors/errors.ts";
 import type { LogEvent } from "../contract/log/log-event.ts";
-import { createTurnstile } from "../lib/event-loop/turnstile.ts";
+import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import type { ClientAddress } from "../lib/network/client-address.ts";
 import { createGuard } from "../lib/observing/guard.ts";
 import { type OutageEvents, tellOutages } from "../lib/observing/outages.ts";
 import { createLimiter } from "../lib/queues/limiter.ts";
-import { createPacedWork, paceWhile } from "../lib/queues/paced-work.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { createTimerWheel } from "../lib/time/timer-wheel.ts";
 import type { Receipts } from "../services/delivery/receipts.ts";
@@ -30,7 +29,6 @@ import type { DeliveryLedger } from "./delivery/delivery-ledger.ts";
 import { createWatches } from "./delivery/watches.ts";
 import { createCrowds, type SocketTopics } from "./fanout/crowds.ts";
 import { createPlayback } from "./fanout/player.ts";
-import { createStage } from "./fanout/stage.ts";
 import { createTopics } from "./fanout/topics.ts";
 import { createGatewayFigures, type HeldFigures } from "./figures.ts";
 import { createBacklog } from "./limits/backlog.ts";
@@ -52,27 +50,10 @@ const headCheckMs = 5000;
 const activityCheckMs = 15_000;
 const playMayTakeMs = 1000;
 const closing = { perLineMs: 2, longestMs: 3000 };
-// New connections let through per turn of the event loop, so that a crowd leaves time for everyone else.
-const enteringPerTurn = 4;
-const enteringTurnMs = 2; // while organizations share the node; otherwise, a turn of the event loop
-// Connections refused per `turnMs`, which bounds how often clients that reconnect at once can return. An occasional
-// refusal does not wait.
-const refused = { perTurn: { alone: 8, shared: 4 }, turnMs: 10 };
-// Requests over sockets while organizations share the node: per turn of the event loop, and for each organization.
-const asked = { perTurn: 16, ofOrganization: 16, inMs: 2 };
-// Pages of missed messages written to connections per turn of the event loop.
-const handedOverPerTurn = 1;
 // How many sessions are opened, and how many pages of missed messages are read, at a time; the rest queue.
 const admitted = { places: 32, maxWaiting: 20_000, maxWaitMs: 10_000 };
 const comeBackWithinSeconds = 10;
-// Sessions and feeds of one organization while several share the node: some 450 a second.
-const openedOfOrganization = { most: 4, inMs: 8 };
-// Look-ups over sockets while organizations share the node, with a pause for each twenty users, conversations or files.
-const lookedUp = { places: 2, pauseMs: 8, maxWaiting: 20_000, maxWaitMs: 10_000 };
 const replayed = { places: 8, maxWaiting: 20_000, maxWaitMs: 30_000 };
-// The pause after a long page: eight readers of 256 KiB pages move about 100 MiB per second, and 30 MiB while
-// organizations share the node.
-const pauseAfterLongPageMs = 16;
 
 type Dependencies = OutageEvents & {
   bus: Pick<Bus & WatchBus & ActivityBus, "subscribe" | "respond" | "watchWith" | "tellActivity" | "followActivity">;
@@ -118,10 +99,7 @@ type Dependencies = OutageEvents & {
   onBreak(org: string, found: LogBreak): void;
   /** The organization's current rates on this node, for presence answers. */
   ratesOf(org: string): { requests: number; messages: number };
-  /** Notes that a user of the organization asks for something. */
-  noteUse(org: string): void;
-  /** Whether several organizations are active on this node, so that none may play as fast as it can. */
-  isShared(): boolean;
+  thread: ThreadScheduler;
   /** Wraps the play of each event, if set. */
   tracePlay?: TracePlay | undefined;
 };
@@ -132,9 +110,6 @@ const tellToComeBack = () =>
   busy("connects", "too many clients are connecting to this node at once", admitted.maxWaiting);
 const tellToCatchUpLater = () =>
   busy("catch-ups", "too many clients are recovering messages on this node at once", replayed.maxWaiting);
-
-const tellToAskLater = () =>
-  busy("look-ups", "too many clients are asking this node for users or files at once", lookedUp.maxWaiting);
 
 /** Clients get different delays, so that they do not all come back at once. */
 function busy(policy: string, what: string, quota: number): HeraldError {
@@ -155,7 +130,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     createSequencers,
     createSocketSessions,
   } = parts;
-  const { clock, steadyClock, limits, clientAddress } = dependencies;
+  const { clock, steadyClock, limits, clientAddress, thread } = dependencies;
   const { onError, onRecovery, ratesOf } = dependencies;
   const figuring = createGatewayFigures(dependencies);
   const { figures, onDelivery: countDelivery, onRepair, noteBreak, onCut } = figuring;
@@ -173,20 +148,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   });
   const register = createRegister({ backlog });
   const places = createPlaces(limits);
-  const { isSuspect } = dependencies.sessions;
-  const entrance = createTurnstile(enteringPerTurn, {
-    turnMs: () => (dependencies.isShared() ? enteringTurnMs : undefined),
-    names: { mostOf: (address) => (isSuspect(address) ? 1 : Number.POSITIVE_INFINITY) },
-  });
-  const exit = createTurnstile(() => refused.perTurn[dependencies.isShared() ? "shared" : "alone"], refused);
-  const whileShared = (most: number) => () => (dependencies.isShared() ? most : Number.POSITIVE_INFINITY);
-  const asking = createTurnstile(whileShared(asked.perTurn), {
-    names: { mostOf: whileShared(asked.ofOrganization), ms: asked.inMs },
-  });
   const admission = createLimiter({ ...admitted, clock: steadyClock, whenBusy: tellToComeBack });
-  const opening = createTurnstile(Number.POSITIVE_INFINITY, {
-    names: { mostOf: whileShared(openedOfOrganization.most), ms: openedOfOrganization.inMs },
-  });
   const reads = createLimiter({ ...replayed, clock: steadyClock, whenBusy: tellToCatchUpLater });
   const roster = createRoster({
     onLeave: (connection) => watches.left(connection),
@@ -207,7 +169,6 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const budgets = createUserBudgets({
     quota: limits.userRequests,
     clock: steadyClock,
-    onUse: dependencies.noteUse,
   });
   let hasMetUnknown = false;
   const onUnknown = ({ org, offset }: LogEvent) => {
@@ -244,7 +205,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     log,
     clock,
     play: watches.during(createPlayback({ play, topics, backlog, tracePlay, guard })),
-    stage: createStage({ ...dependencies, crowds }),
+    leave: crowds.leave,
     onRepair,
     onBreak(org, found) {
       noteBreak();
@@ -268,32 +229,25 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     backlog,
     facts,
     ledger,
-    reads: createPacedWork({ limiter: reads, pauseMs: pauseAfterLongPageMs }),
-    handover: createTurnstile(handedOverPerTurn),
-    isShared: dependencies.isShared,
+    reads,
+    thread,
   });
-  const doorkeeper = createDoorkeeper({ ...dependencies, budgets, places, entrance, exit, admission, opening });
+  const doorkeeper = createDoorkeeper({ ...dependencies, budgets, places, admission });
   const lines = {
     doorkeeper,
     joiner,
     register,
     places,
-    entrance,
-    asking,
+    thread,
     backlog,
     heartbeats,
     limits,
     onCut,
     onError,
   };
-  const lookingUp = createPacedWork({
-    limiter: createLimiter({ ...lookedUp, clock: steadyClock, whenBusy: tellToAskLater }),
-    pauseMs: lookedUp.pauseMs,
-  });
   const handle = createRequestHandler({
     ...dependencies,
     activity,
-    lookups: paceWhile(dependencies.isShared, lookingUp),
     onAcknowledged: watches.acknowledged,
   });
   const socketSessions = createSocketSessions({ ...lines, crowds, handle, budgets, clock });
@@ -301,7 +255,6 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const streams = createStreams({ ...lines, topics, clientAddress, origins, clock });
   const feeds = createFeeds({
     ...lines,
-    opening,
     sequencers,
     topics,
     frames,
@@ -365,8 +318,6 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
         waiting_bytes: backlog.bytes,
       };
     },
-    /** Called when the node begins to stop: refused connections no longer wait. */
-    hurry: exit.open,
     /** Plays what is already committed, then closes every connection, spread over a few seconds, and stops playing. */
     async stop(): Promise<void> {
       clearInterval(headTimer);

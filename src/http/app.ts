@@ -4,6 +4,7 @@ import { HeraldError, toHeraldError } from "../contract/errors/errors.ts";
 import { problemResponse } from "../contract/errors/problem.ts";
 import type { PayloadLimits } from "../contract/limits.ts";
 import { createOperations } from "../contract/operations/all.ts";
+import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import { pathBelow } from "../lib/network/base-path.ts";
 import type { ClientAddress } from "../lib/network/client-address.ts";
 import type { Audit } from "../services/audit.ts";
@@ -70,6 +71,7 @@ type Dependencies = {
   erasures: Erasures;
   organizations: OrganizationDirectory;
   use: OrganizationUse;
+  thread: ThreadScheduler;
   conversations: ConversationDirectory;
   history: HistoryReader;
   deliveryReports: DeliveryReports;

@@ -3,12 +3,13 @@ import { Hono } from "hono";
 import { z } from "zod";
 import { defineOperation, noParams } from "../contract/operations/operation.ts";
 import { nextTurn } from "../lib/event-loop/next-turn.ts";
+import { createThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import { type Caller, unrestricted } from "../services/keys/permissions.ts";
 import { createBind, type Router, type Runtime } from "./bind.ts";
 import { newCall } from "./calls.ts";
 
 const runtime: Runtime = { requestIP: () => ({ address: "192.0.2.1" }), timeout: () => undefined };
-const most = { alone: 128, shared: 16 }; // calls begun per turn of the event loop
+const most = 40; // calls begun per turn of the event loop
 
 const operation = defineOperation({
   operationId: "note",
@@ -29,7 +30,7 @@ const operation = defineOperation({
  * A server with one operation, and the organizations whose calls it has begun. A key is `<org>`, or `any` for a key of
  * no organization.
  */
-function serve(isShared = false) {
+function serve() {
   const app: Router = new Hono();
   const begun: string[] = [];
   const bind = createBind({
@@ -50,8 +51,8 @@ function serve(isShared = false) {
       know: () => undefined,
       admitRequest: () => undefined,
       chargeRequest: () => undefined,
-      isShared: () => isShared,
     },
+    thread: createThreadScheduler(),
     audit: { record: async () => undefined, note: () => undefined },
     clientAddress: () => "192.0.2.1",
     longAnswers: { bodyOf: (text) => text },
@@ -82,36 +83,23 @@ test.each([undefined, "any"])(
   "a crowd of one organization delays a call of another by one turn, with key %p",
   async (key) => {
     const { begun, call } = serve();
-    const calls = Array.from({ length: 10 * most.alone }, () => call("crowd", key === undefined ? {} : { key }));
+    const calls = Array.from({ length: 10 * most }, () => call("crowd", key === undefined ? {} : { key }));
     calls.push(call("other", key === undefined ? {} : { key }));
     await nextTurn();
     expect(begun).not.toContain("other");
     await nextTurn();
     expect(begun).toContain("other");
-    expect(begun.length).toBeLessThanOrEqual(3 * most.alone);
+    expect(begun.length).toBeLessThanOrEqual(3 * most);
     await Promise.all(calls);
-    expect(begun).toHaveLength(10 * most.alone + 1);
+    expect(begun).toHaveLength(10 * most + 1);
   },
 );
 
 test("fewer calls with long bodies are begun per turn", async () => {
   const { begun, call } = serve();
-  const calls = Array.from({ length: most.alone }, () => call("crowd", { text: "x".repeat(60_000) }));
+  const calls = Array.from({ length: most }, () => call("crowd", { text: "x".repeat(60_000) }));
   await nextTurn();
   await nextTurn();
-  expect(begun.length).toBeLessThan(most.alone / 4);
+  expect(begun.length).toBeLessThan(most / 4);
   await Promise.all(calls);
-});
-
-test("a turn begins fewer calls while organizations share the node", async () => {
-  const { begun, call } = serve(true);
-  const calls = Array.from({ length: 10 * most.shared }, () => call("crowd", {}));
-  await nextTurn();
-  await nextTurn();
-  expect(begun.length).toBeWithin(1, 2 * most.shared + 1);
-  await call("other", {});
-  expect(begun).toContain("other");
-  expect(begun.length).toBeLessThan(9 * most.shared);
-  await Promise.all(calls);
-  expect(begun).toHaveLength(10 * most.shared + 1);
 });

@@ -7,13 +7,13 @@ import { toIso } from "../contract/identifiers.ts";
 import type { Scope } from "../contract/keys/scopes.ts";
 import type { Operation } from "../contract/operations/operation.ts";
 import { validate } from "../contract/requests.ts";
-import { nextTurn } from "../lib/event-loop/next-turn.ts";
-import { createTurnstile } from "../lib/event-loop/turnstile.ts";
+import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import type { ClientAddress, Peers } from "../lib/network/client-address.ts";
 import { createQueue } from "../lib/queues/queue.ts";
 import type { Audit } from "../services/audit.ts";
 import type { Authentication } from "../services/keys/authentication.ts";
 import { type Caller, nobody, permitOrganization, permitScope } from "../services/keys/permissions.ts";
+import { threadCosts } from "../services/limits/costs.ts";
 import type { RateLimit } from "../services/limits/key-rates.ts";
 import type { OrganizationUse } from "../services/limits/organization-use.ts";
 import { type LongAnswers, rememberBytes } from "./answers/long-answers.ts";
@@ -87,7 +87,8 @@ type Dependencies = {
   app: Router;
   authentication: Authentication;
   rateLimit: RateLimit;
-  use: Pick<OrganizationUse, "know" | "admitRequest" | "chargeRequest" | "isShared">;
+  use: Pick<OrganizationUse, "know" | "admitRequest" | "chargeRequest">;
+  thread: ThreadScheduler;
   audit: Pick<Audit, "record" | "note">;
   longAnswers: LongAnswers;
   clientAddress: ClientAddress;
@@ -101,13 +102,6 @@ type Dependencies = {
 const endedWithinSeconds = 5;
 const mostIdleSeconds = 255; // that Bun knows
 const payAgainMs = 50;
-// Limits the work begun per turn of the event loop to about 3 ms: 128 sends, or three of 60 kB. Longer bodies are read
-// one at a time. While organizations share the node, more turns do less each, so that an answer waits for little else.
-const unitsPerTurn = { alone: 128, shared: 16 };
-const ofOrganization = { units: 6, inMs: 2 }; // that shares the node: up to 3,000 units a second
-const restOfLongBodyMs = 4; // while organizations share the node, after each millisecond of reading
-const bytesPerUnit = 1_024;
-const rowsPerUnit = 25;
 const rowsPerRequest = 100; // of a response: a page of a thousand is as much work as ten requests
 
 /**
@@ -119,6 +113,7 @@ export function createBind({
   authentication,
   rateLimit,
   use,
+  thread,
   clientAddress,
   audit,
   longAnswers,
@@ -129,13 +124,6 @@ export function createBind({
   const bills = createBills({ rateLimit, use });
   // Keys take turns reading long bodies.
   const longBodies = createQueue(() => unavailable({ detail: "this node is shutting down; retry with the same id" }));
-  const turns = createTurnstile(() => unitsPerTurn[use.isShared() ? "shared" : "alone"], {
-    names: {
-      mostOf: () => (use.isShared() ? ofOrganization.units : Number.POSITIVE_INFINITY),
-      ms: ofOrganization.inMs,
-    },
-  });
-
   async function payMore(bill: Bill, cost: number, { org, withinMs = Number.POSITIVE_INFINITY }: PayOptions = {}) {
     const asked = org === undefined ? undefined : use.know(org);
     if (asked !== undefined) await asked;
@@ -183,14 +171,12 @@ export function createBind({
         if (needed !== "any") permitScope(known, needed);
         if (!limitsItself) permitOrganization(known, context.req.param("org"));
       };
-      /** Returns `undefined` if there is room, so that nothing need be awaited. */
-      const takeTurn = (weight: number, bytes?: Uint8Array) => {
-        const isShared = use.isShared();
-        if (!isShared && turns.takes(weight)) return undefined;
-        const org = caller.rights.org ?? context.req.param("org") ?? (bytes && organizationIn(bytes));
-        const name = org ?? caller.keyId;
-        return isShared && turns.takes(weight, name) ? undefined : turns.wait(name, { weight });
-      };
+      const takeTurn = (cost: number, bytes?: Uint8Array) =>
+        thread.turn(
+          () => caller.rights.org ?? context.req.param("org") ?? (bytes && organizationIn(bytes)) ?? caller.keyId,
+          cost,
+          { part: caller.keyId },
+        );
       try {
         if (scope !== undefined) {
           const known = authenticate();
@@ -202,7 +188,7 @@ export function createBind({
           permit(caller, scope);
           const named = namesOrganization ? bills.name(bill, context.req.param("org")) : undefined;
           if (named !== undefined) await named;
-          const turn = body === undefined ? takeTurn(1) : undefined;
+          const turn = body === undefined ? takeTurn(threadCosts.request()) : undefined;
           if (turn !== undefined) await turn;
         }
         if (takesBody) requireNoEncoding(request.headers);
@@ -228,12 +214,13 @@ export function createBind({
                   bills.addWork(bill, operation.workOf?.(checked) ?? 0);
                   return checked;
                 },
-                nextPart: () => (use.isShared() ? Bun.sleep(restOfLongBodyMs) : nextTurn()),
-                turn: (bytes) => takeTurn(1 + Math.floor(bytes.length / bytesPerUnit), bytes),
+                nextPart: async () => await takeTurn(threadCosts.slice),
+                turn: (bytes) => takeTurn(threadCosts.request(bytes.length), bytes),
                 alone: (read) =>
-                  longBodies.add({ of: caller.keyId }, () => {
+                  longBodies.add({ of: caller.keyId }, async () => {
                     bills.askAgain(bill);
-                    return read();
+                    await takeTurn(threadCosts.slice);
+                    return await read();
                   }),
               })) as BodyOf,
           headers: request.headers,
@@ -278,8 +265,7 @@ export function createBind({
           return tellExpiry(caller, await toStream({ stream, streamType }, request, requestId, runtime));
         const rows = rowsIn(answer.body);
         bills.addWork(bill, Math.floor(rows / rowsPerRequest));
-        const weight = Math.floor(rows / rowsPerUnit);
-        const turn = weight > 0 ? takeTurn(weight) : undefined;
+        const turn = rows > 0 ? takeTurn(threadCosts.rows(rows)) : undefined;
         if (turn !== undefined) await turn;
         const response = toResponse(answer, request, requestId, (text) => {
           bills.addAnswer(bill, text);

@@ -1,6 +1,8 @@
 import { HeraldError, toHeraldError } from "../contract/errors/errors.ts";
 import { codeOf, problemResponse } from "../contract/errors/problem.ts";
 import { linesType } from "../contract/transfer/lines.ts";
+import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
+import { networkOf } from "../lib/network/addresses.ts";
 import type { ClientAddress, Peers } from "../lib/network/client-address.ts";
 import type { Refusals } from "../services/limits/refusals.ts";
 import { createHeadCheck } from "./requests/head.ts";
@@ -102,6 +104,7 @@ type Observers = {
   /** Whether the node is about to stop, so that each answer closes its connection. */
   isDraining(): boolean;
   clientAddress: ClientAddress;
+  thread: ThreadScheduler;
   /** Counts the requests whose head is refused. */
   refusals: Pick<Refusals, "admit" | "note">;
   onError(error: unknown, requestId: string): void;
@@ -131,8 +134,8 @@ const noBody = "this method takes no body; send the request without one";
  * that sends more requests while a response is pending.
  */
 export function followCalls(observers: Observers): FollowCall {
-  const { redact, onAnswer, traceCall, hold, isDraining, clientAddress, refusals, onError } = observers;
-  const endsSoon = createEndsSoon();
+  const { redact, onAnswer, traceCall, hold, isDraining, clientAddress, thread, refusals, onError } = observers;
+  const endsSoon = createEndsSoon(thread);
   const faultOf = createHeadCheck();
 
   function refuse(request: Request, call: Call, error: HeraldError): Response {
@@ -181,7 +184,11 @@ export function followCalls(observers: Observers): FollowCall {
     call.requestId ??= response?.headers.get("X-Request-Id") ?? undefined;
     onAnswer(call);
     if (response !== undefined && !call.isBodyRead && isTooLongToDrop(request.headers)) {
-      if (!answersWhileReading(response)) call.isBodyRead = await endsSoon(request);
+      if (!answersWhileReading(response))
+        call.isBodyRead = await endsSoon(
+          request,
+          call.keyId ?? networkOf(call.address ?? clientAddress(request, call.from)),
+        );
       if (!call.isBodyRead) response.headers.set("Connection", "close");
     }
     if (response !== undefined && isCheap(call)) await hold(request, call, response);

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Config } from "../config.ts";
+import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import { type OutageEvents, tellOutages } from "../lib/observing/outages.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { createFileAddresses } from "../services/files/file-addresses.ts";
@@ -22,6 +23,7 @@ type Dependencies = {
   tokenSecret: string;
   store: ReturnType<typeof createStore>;
   use: OrganizationUse;
+  thread: ThreadScheduler;
   sessions: Sessions;
   clock: Clock;
   steadyClock: Clock;
@@ -47,7 +49,7 @@ export function openBytes(config: Config): FileBytes {
 
 /** Creates the files of a node. `start` begins their upkeep, and returns the function that ends it. */
 export function createNodeFiles(dependencies: Dependencies) {
-  const { config, tokenSecret, store, use, sessions, clock, steadyClock, outages } = dependencies;
+  const { config, tokenSecret, store, use, thread, sessions, clock, steadyClock, outages } = dependencies;
   const figures = createFileFigures();
   const bytes = watchBytes(openBytes(config), { figures, outages });
   const { HERALD_TOKEN_SECRET_PREVIOUS: previousSecret, HERALD_BASE_PATH: basePath } = config;
@@ -55,7 +57,7 @@ export function createNodeFiles(dependencies: Dependencies) {
   const upkeep = createFileUpkeep({ upkeep: store.files, bytes, clock });
   const maxBytes = config.HERALD_LIMIT_FILE_BYTES;
   return {
-    files: createFiles({ ...store, bytes, use, maxBytes, figures, clock, elapsed: steadyClock }),
+    files: createFiles({ ...store, bytes, use, thread, maxBytes, figures, clock, elapsed: steadyClock }),
     fileAddresses: createFileAddresses({ sessions, files: store.files, secrets, basePath, clock }),
     fileFigures: figures,
     start(ofUpkeep: OutageEvents): () => Promise<void> {

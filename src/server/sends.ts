@@ -1,5 +1,6 @@
 import { type Config, httpLimitsOf } from "../config.ts";
 import type { ProblemForm } from "../contract/errors/problem.ts";
+import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import type { OrganizationUse } from "../services/limits/organization-use.ts";
 import { createBatches } from "../services/messages/batches.ts";
@@ -13,6 +14,7 @@ type Dependencies = {
   config: Config;
   store: ReturnType<typeof createStore>;
   use: OrganizationUse;
+  thread: ThreadScheduler;
   presence: Presence;
   clock: Clock;
   steadyClock: Clock;
@@ -21,11 +23,13 @@ type Dependencies = {
 };
 
 /** Creates the services that send, or try to, and need to know who is online. */
-export function createSends({ config, store, use, presence, clock, steadyClock, problemForm, onError }: Dependencies) {
+export function createSends(dependencies: Dependencies) {
+  const { config, store, use, thread, presence, clock, steadyClock, problemForm, onError } = dependencies;
   const dryRuns = createDryRuns({ ...store, use, presence, clock, elapsed: steadyClock });
   const batches = createBatches({
     ...store,
     use,
+    thread,
     dryRuns,
     places: createPlaces({ what: "batches", ...transfersAtOnce }),
     limits: httpLimitsOf(config),

@@ -3,12 +3,12 @@ import { type Config, httpLimitsOf } from "../config.ts";
 import { type HeraldError, rateLimited } from "../contract/errors/errors.ts";
 import type { ProblemForm } from "../contract/errors/problem.ts";
 import { createSeen } from "../lib/caches/seen.ts";
+import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import { fetchDocument } from "../lib/network/fetch-document.ts";
 import type { OutageEvents } from "../lib/observing/outages.ts";
 import { rootCauseOf } from "../lib/observing/root-cause.ts";
 import { createSparing } from "../lib/observing/sparing.ts";
 import { createLimiter } from "../lib/queues/limiter.ts";
-import { createPacedWork, paceWhile } from "../lib/queues/paced-work.ts";
 import { joinIds } from "../lib/text/joined-ids.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { createAwaitedSends } from "../services/delivery/awaited-sends.ts";
@@ -43,14 +43,8 @@ import type { createStore } from "../store/store.ts";
 
 const keySetMayTakeMs = 5_000;
 const maxKeySetBytes = 256 * 1024;
-const waitingReads = { maxWaiting: 20_000, maxWaitMs: 10_000 };
-// Pages of more than 64 KiB of messages, up to 512 KiB each, are read one at a time: about 60 MiB per second, and 16 while
-// organizations share the node.
-const longReading = { places: 1, pauseMs: 8 };
-// Everything of more than 16 KiB, while organizations share the node: about 25 MiB per second, with a pause for each 64 KiB.
-const sharedReading = { places: 4, pauseMs: 8 };
-// What a read mark looks at, while organizations share the node: more than 1,000 marks per second together.
-const marking = { places: 4, pauseMs: 2 };
+// Long lists and pages of more than 64 KiB of messages, up to 512 KiB each, that are in memory at a time.
+const longReading = { places: 4, maxWaiting: 20_000, maxWaitMs: 10_000 };
 const mostUnreadableTold = 1_024;
 /** How many imports, exports or batches run at once: each holds some megabytes, and those of an organization take turns. */
 export const transfersAtOnce = { ofOrganization: 4, ofNode: 64 };
@@ -62,6 +56,7 @@ type Dependencies = {
   tokenSecret: string;
   store: ReturnType<typeof createStore>;
   use: OrganizationUse;
+  thread: ThreadScheduler;
   refusals: Refusals;
   clock: Clock;
   steadyClock: Clock;
@@ -75,13 +70,14 @@ const tellToReadLater = () =>
   rateLimited({
     detail: "too many callers are reading messages on this node at once; try again in 1 s",
     policy: "message-pages",
-    quota: waitingReads.maxWaiting,
+    quota: longReading.maxWaiting,
     retryAfterSeconds: 1,
   });
 
 /** Creates the services on a store. */
 export function createServices(dependencies: Dependencies) {
-  const { config, tokenSecret, store, use, refusals, clock, steadyClock, waits, problemForm, log } = dependencies;
+  const { config, tokenSecret, store, use, thread, refusals, clock, steadyClock, waits, problemForm, log } =
+    dependencies;
   const tokens = createTokens({
     secret: tokenSecret,
     previousSecret: config.HERALD_TOKEN_SECRET_PREVIOUS,
@@ -102,12 +98,7 @@ export function createServices(dependencies: Dependencies) {
     deliveryReports,
     onError: (error) => log.error({ err: error }, "cannot tell a caller about the delivery of a stored send"),
   });
-  const paced = ({ places, pauseMs }: { places: number; pauseMs: number }) =>
-    createPacedWork({
-      limiter: createLimiter({ ...waitingReads, places, clock: steadyClock, whenBusy: tellToReadLater }),
-      pauseMs,
-    });
-  const longReads = paced(longReading);
+  const longReads = createLimiter({ ...longReading, clock: steadyClock, whenBusy: tellToReadLater });
   const tellRefused = createSparing({
     tell: (facts, before) => log.info({ ...facts, before }, "refused a user token"),
     clock: steadyClock,
@@ -120,12 +111,11 @@ export function createServices(dependencies: Dependencies) {
     messages: createMessages({ ...store, use, clock, awaited }),
     systemMessages: createSystemMessages({ ...store, use, clock, awaited }),
     changes: createChanges({ ...store, use, clock }),
-    reads: createReads({ ...store, use, looks: paceWhile(use.isShared, paced(marking)), clock }),
+    reads: createReads({ ...store, use, clock }),
     ...createScheduling({ ...store, use, limits: httpLimitsOf(config), clock, elapsed: steadyClock, problemForm }),
     ...createWebhookService({
       ...store,
       allowsPrivate: config.HERALD_WEBHOOK_ALLOW_PRIVATE,
-      isShared: use.isShared,
       clock,
       elapsed: steadyClock,
     }),
@@ -142,9 +132,7 @@ export function createServices(dependencies: Dependencies) {
     }),
     history: createHistoryReader({
       ...store,
-      reads: paceWhile(use.isShared, paced(sharedReading)),
-      longPages: longReads,
-      isShared: use.isShared,
+      longReads,
       onUnreadable({ org, offset }) {
         if (told.isNew(joinIds(org, String(offset)))) log.error({ org, offset }, unreadableAdvice);
       },
@@ -156,19 +144,20 @@ export function createServices(dependencies: Dependencies) {
     recipients: createRecipients({
       ...store,
       longReads,
-      pages: paceWhile(use.isShared, paced(longReading)),
       steadyClock,
     }),
     receipts: createReceipts({ ...store, clock }),
     exports: createExports({
       ...store,
       places: createPlaces({ what: "exports", ...transfersAtOnce }),
+      thread,
       elapsed: steadyClock,
     }),
     imports: createImports({
       ...store,
       use,
       places: createPlaces({ what: "imports", ...transfersAtOnce }),
+      thread,
       limits: httpLimitsOf(config),
       clock,
       elapsed: steadyClock,

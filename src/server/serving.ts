@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { createGateway } from "../gateway/gateway.ts";
-import type { HeldAnswers } from "../http/answers/held-answers.ts";
 import type { App } from "../http/app.ts";
 import { callOf, type FollowCall, realTimeRoutes } from "../http/calls.ts";
 import { nextTurn } from "../lib/event-loop/next-turn.ts";
@@ -19,7 +18,6 @@ type Dependencies = {
   follow: FollowCall;
   connections: ReturnType<typeof createGateway>;
   handle: App["handle"];
-  held: Pick<HeldAnswers, "end">;
   /** What ends its own long requests when the node stops. */
   stopped: readonly { stop(): void }[];
   log: Pick<Logger, "warn">;
@@ -34,7 +32,7 @@ const lookAgainMs = 10;
  * answered, or after five seconds. Throws `ListenError`; then nothing listens.
  */
 export function openServer(dependencies: Dependencies) {
-  const { config, tls, worker, follow, connections, handle, held, stopped, log, onError } = dependencies;
+  const { config, tls, worker, follow, connections, handle, stopped, log, onError } = dependencies;
   const { HERALD_BASE_PATH: basePath } = config;
   const handlers: Handlers = {
     upgrade(request, running) {
@@ -59,8 +57,6 @@ export function openServer(dependencies: Dependencies) {
     await nextTurn(); // reads what has arrived, as the following resets connections with unread requests
     // Closes idle connections, too. Not awaited, as the result would wait for open connections and incomplete requests.
     void server.stop();
-    connections.hurry();
-    held.end();
     for (const part of stopped) part.stop();
     const end = performance.now() + requestsMayTakeMs;
     const unanswered = () => server.pendingRequests - connections.count("sse") - connections.count("feed");

@@ -73,8 +73,6 @@ export type SendLog = {
 export type PendingSends = {
   /** When the oldest send without an outcome was created; `undefined` if there is none. */
   oldestPending(): number | undefined;
-  /** Whether there was a batch within the last second. */
-  isSending(): boolean;
 };
 
 /** Appends batches of sends to the log. */

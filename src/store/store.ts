@@ -124,7 +124,6 @@ export function createStore({ reader, writes, announce, observer, batchSize, ove
     overlap,
     ...(batchSize !== undefined && { batchSize }),
   });
-  const { alone, besideSends } = reader.dialect.rowsOfImport;
   return {
     sends,
     log: createLogReader({ reader }),
@@ -147,7 +146,7 @@ export function createStore({ reader, writes, announce, observer, batchSize, ove
     retention: { ...createRetentionReads({ reader }), ...writes.retention },
     exports: createExportReads({ reader }),
     readMarks: { ...createReadMarkReads({ reader }), ...writes.readMarks },
-    imports: { ...writes.imports, rowsOfPart: () => (sends.isSending() ? besideSends : alone) },
+    imports: { ...writes.imports, rowsOfPart: reader.dialect.rowsOfImport },
     files: { ...createFileReads({ reader }), ...writes.files },
     schedule: { ...createScheduleReads({ reader }), ...writes.schedule, isShared: reader.dialect.isShared },
     webhooks: { ...createWebhookReads({ reader }), ...writes.webhooks },

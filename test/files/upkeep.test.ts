@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createThreadScheduler } from "../../src/lib/event-loop/thread-scheduler.ts";
 import { unavailable } from "../../src/contract/errors/errors.ts";
 import { createFileFigures } from "../../src/services/files/file-figures.ts";
 import { createFileUpkeep } from "../../src/services/files/file-upkeep.ts";
@@ -51,7 +52,8 @@ function startFiles() {
     await disk.remove(id);
   };
   const bytes = watchBytes({ ...disk, remove }, { figures, outages });
-  const files = createFiles({ ...store, bytes, use: unlimited, maxBytes: 1_000, figures, clock, elapsed: clock });
+  const thread = createThreadScheduler();
+  const files = createFiles({ ...store, bytes, use: unlimited, thread, maxBytes: 1_000, figures, clock, elapsed: clock });
   const upkeep = createFileUpkeep({ upkeep: store.files, bytes, clock, pause: async () => undefined });
   return { store, files, upkeep, state, told, figures };
 }

@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
 import type { LogEvent } from "../../contract/log/log-event.ts";
-import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
+import { createThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { createOwner } from "../../lib/owner.ts";
 import { createLimiter } from "../../lib/queues/limiter.ts";
-import { createPacedWork } from "../../lib/queues/paced-work.ts";
 import type { CatchUp } from "../../services/messages/catch-up.ts";
 import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
 import { createAudiences } from "../fanout/audiences.ts";
@@ -63,9 +62,8 @@ function createOne({ sequencer, log, catchUp = { resumeAfter: unused, read: unus
     backlog,
     facts: createEventFacts(),
     ledger,
-    reads: createPacedWork({ limiter, pauseMs: 16 }),
-    handover: createTurnstile(1),
-    isShared: () => false,
+    reads: limiter,
+    thread: createThreadScheduler(),
   });
   const connection: Connection = {
     id: "1",

@@ -1,6 +1,7 @@
 import { addressOf, type EventKind, type LogEvent } from "../../contract/log/log-event.ts";
-import type { Turnstile } from "../../lib/event-loop/turnstile.ts";
-import type { PacedWork } from "../../lib/queues/paced-work.ts";
+import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
+import type { Limiter } from "../../lib/queues/limiter.ts";
+import { threadCosts } from "../../services/limits/costs.ts";
 import type { CatchUp } from "../../services/messages/catch-up.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
 import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
@@ -14,7 +15,6 @@ import { type Connection, comfortableBytes } from "./connection.ts";
 import type { Roster } from "./roster.ts";
 
 const pageBytes = comfortableBytes; // small enough for a healthy reader to keep up with a replay
-const longPageBytes = pageBytes / 4;
 const pageSize = 100;
 
 /** The kinds of events that the participants of a conversation hear. */
@@ -30,12 +30,9 @@ type Dependencies = {
   backlog: Pick<Backlog, "hold">;
   facts: Pick<EventFacts, "follow">;
   ledger: Pick<DeliveryLedger, "given">;
-  /** Bounds how many pages of missed events are in memory, from read to handover, and paces long ones. */
-  reads: PacedWork;
-  /** Spreads the handover of pages over turns of the event loop, so that no turn gets long. */
-  handover: Turnstile;
-  /** Whether several organizations are active on this node, so that none may read as fast as it can. */
-  isShared(): boolean;
+  /** Bounds how many pages of missed events are in memory, from read to handover. */
+  reads: Pick<Limiter, "run">;
+  thread: ThreadScheduler;
 };
 
 /** Joins connections to their organization's event stream. */
@@ -57,13 +54,7 @@ export type Joiner = {
 /** Creates the joiner of one node. */
 export function createJoiner(dependencies: Dependencies): Joiner {
   const { sequencers, catchUp, log, roster, joining, audiences, backlog, facts, ledger } = dependencies;
-  const { reads, handover, isShared } = dependencies;
-
-  /** The pauses of a reader after a page: one if it is long or, while organizations share the node, one for each part. */
-  function pausesAfter(bytes: number): number {
-    if (bytes <= longPageBytes) return 0;
-    return isShared() ? bytes / longPageBytes : 1;
-  }
+  const { reads, thread } = dependencies;
 
   /**
    * Reads a page when it is the connection's turn, and hands it over if the connection is still open. The page counts
@@ -77,7 +68,7 @@ export function createJoiner(dependencies: Dependencies): Joiner {
     handOver: (page: Item[]) => void,
   ): Promise<void> {
     const { owner, org } = connection;
-    await reads.run<number>(
+    await reads.run(
       async () => {
         const letGo = backlog.hold(connection, pageBytes);
         let letGoRest = () => {};
@@ -85,15 +76,14 @@ export function createJoiner(dependencies: Dependencies): Joiner {
           const page = await read();
           letGoRest = backlog.hold(connection, Math.max(0, bytesOf(page) - pageBytes)); // a single event may be larger than a page
           await sequencer.verified(); // no page may come from a different log than the pages before it
-          await handover.pass(org);
+          await thread.turn(org, threadCosts.bytes(bytesOf(page)), { part: connection.uid });
           if (connection.isOpen) handOver(page);
-          return bytesOf(page);
         } finally {
           letGo();
           letGoRest();
         }
       },
-      { key: org, owner, pausesAfter },
+      { key: org, owner },
     );
   }
 
@@ -161,7 +151,7 @@ export function createJoiner(dependencies: Dependencies): Joiner {
       const resumeAfter =
         since === undefined
           ? undefined
-          : await reads.run(() => catchUp.resumeAfter(session, since), { key: org, owner, pausesAfter: () => 0 });
+          : await reads.run(() => catchUp.resumeAfter(session, since), { key: org, owner });
       if (!connection.isOpen) return;
       admit(since === undefined ? undefined : resumeAfter !== undefined);
       if (resumeAfter !== undefined) await replay(connection, session, sequencer, resumeAfter);

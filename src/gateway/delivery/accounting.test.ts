@@ -10,7 +10,7 @@ import { createPlayback, createPlayer } from "../fanout/player.ts";
 import { conversationTopic, createTopics, userTopic } from "../fanout/topics.ts";
 import { createBudget } from "../log/budget.ts";
 import { createSequencer } from "../log/sequencer.ts";
-import { alone, placeOf, event as plainEvent } from "../log/testing/sequencer-setup.ts";
+import { placeOf, event as plainEvent } from "../log/testing/sequencer-setup.ts";
 import { createStreamFrames } from "../streams/stream-frames.ts";
 import { createAccounting, type TracePlay } from "./accounting.ts";
 
@@ -78,7 +78,7 @@ function setUp(tracePlay?: TracePlay) {
     budget: createBudget(),
     read: broken,
     play: createPlayback({ ...accounting, play, topics, backlog, guard: createGuard((error) => errors.push(error)) }),
-    place: alone,
+    leave: () => undefined,
     onRepair: broken,
     onBreak: broken,
     onError: (error) => errors.push(error),

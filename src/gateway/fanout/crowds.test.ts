@@ -1,16 +1,19 @@
 import { describe, expect, test } from "bun:test";
+import { nextTurn } from "../../lib/event-loop/next-turn.ts";
+import { createSteppedThread } from "../../lib/event-loop/testing/stepped-thread.ts";
 import { event } from "../log/testing/sequencer-setup.ts";
 import { createCrowds } from "./crowds.ts";
 
 const unheard = () => expect.unreachable();
 
-/** Crowds on fake native topics, which note for each socket what it heard. */
-function useCrowds({ isShared = true }: { isShared?: boolean } = {}) {
+/** Crowds on fake native topics, which note for each socket what it heard, and a thread whose turns the test takes. */
+function useCrowds() {
+  const thread = createSteppedThread();
   const followers = new Map<string, Set<number>>();
   const heard = new Map<number, string[]>();
   const slow = new Set<number>();
   const given: [string, number][] = [];
-  const state = { isShared, publishes: 0 };
+  const state = { publishes: 0 };
   const of = (name: string) => followers.get(name) ?? new Set();
   const crowds = createCrowds({
     sockets: {
@@ -21,7 +24,8 @@ function useCrowds({ isShared = true }: { isShared?: boolean } = {}) {
         return [...of(name)].some((socket) => slow.has(socket)) ? -1 : frame.length;
       },
     },
-    isShared: () => state.isShared,
+    thread,
+    partSize: 100,
     onDelivery: ({ id }, connections) => given.push([id, connections]),
   });
   const socketOf = (socket: number) => ({
@@ -30,6 +34,7 @@ function useCrowds({ isShared = true }: { isShared?: boolean } = {}) {
   });
   return {
     ...crowds,
+    thread,
     state,
     slow,
     given,
@@ -52,103 +57,130 @@ const [first, second, third] = [1, 2, 3].map((offset) => ({ ...event(offset), pa
 ];
 
 describe("a crowd", () => {
-  test("of few is written to at once, and so is a large one while the organization is alone", () => {
-    const { gather, publish, given, next } = useCrowds();
-    gather("few", 250);
-    expect(publish("few", first, unheard)).toEqual({ connections: 250, isSlow: false });
-    expect([given, next("o")]).toEqual([[["e1", 250]], undefined]);
-
-    const alone = useCrowds({ isShared: false });
-    alone.gather("many", 600);
-    expect(alone.publish("many", first, unheard).connections).toBe(600);
-    expect(alone.given.map(([, connections]) => connections)).toEqual([250, 250, 100]);
+  test("of few is written to at once, and the organization goes on", () => {
+    const { gather, publish, given, leave } = useCrowds();
+    gather("few", 100);
+    expect(publish("few", first, unheard)).toEqual({ connections: 100, isSlow: false });
+    expect([given, leave("o")]).toEqual([[["e1", 100]], undefined]);
   });
 
-  test("is written to part by part on a shared node, and each part hears all that waits for it, in order", () => {
-    const { gather, publish, next, heardBy, state } = useCrowds();
-    gather("many", 600);
-    expect(publish("many", first, unheard)).toEqual({ connections: 600, isSlow: false });
+  test("of many is written to part by part, in turns, and each part hears all that waits for it, in order", async () => {
+    const { gather, publish, leave, thread, heardBy, state, given } = useCrowds();
+    gather("many", 250);
+    expect(publish("many", first, unheard)).toEqual({ connections: 250, isSlow: false });
     publish("many", second, unheard);
     expect(state.publishes).toBe(0);
-    const parts: number[] = [];
-    for (let part = next("o"); part !== undefined; part = next("o")) {
-      parts.push(part.deliveries);
-      expect(part.write()).toBe(part.deliveries);
-      if (parts.length === 1) publish("many", third, unheard); // those who had the others wait for it longest
+    let isOver = false;
+    void leave("o")?.then(() => {
+      isOver = true;
+    });
+    const seen: number[] = [];
+    for (let turn = 0; turn < 4; turn++) {
+      await nextTurn();
+      seen.push(given.reduce((sum, [, connections]) => sum + connections, 0));
+      thread.step();
     }
-    expect(parts).toEqual([500, 750, 300, 250]);
-    for (let socket = 0; socket < 600; socket++) expect(heardBy(socket)).toEqual(["1", "2", "3"]);
+    expect([seen, isOver]).toEqual([[200, 400, 500, 500], true]);
+    for (let socket = 0; socket < 250; socket++) expect(heardBy(socket)).toEqual(["1", "2"]);
   });
 
-  test("has heard all before its sockets hear of another topic, and before a node is no longer shared", () => {
-    const { gather, publish, settle, heardBy, state, add, socketOf } = useCrowds();
-    gather("many", 300);
-    add("user", "o", socketOf(299));
+  test("waits for the thread while another organization uses it", async () => {
+    const { gather, publish, leave, thread, heardBy } = useCrowds();
+    thread.turn("p", 1);
+    gather("many", 150);
+    publish("many", first, unheard);
+    const left = leave("o");
+    await nextTurn();
+    expect(heardBy(0)).toEqual([]);
+    thread.open();
+    await left;
+    expect([heardBy(0), heardBy(149)]).toEqual([["1"], ["1"]]);
+  });
+
+  test("of few waits, too, once the organization has used up its slice, and is heard of after what was played before", async () => {
+    const { add, publish, leave, thread, state, heardBy, socketOf } = useCrowds();
+    const users = Array.from({ length: 400 }, (_, index) => index);
+    for (const user of users) add(`user ${user}`, "o", socketOf(user));
+    for (const user of users) publish(`user ${user}`, first, unheard);
+    expect(state.publishes).toBeWithin(100, 300); // about a millisecond
+    publish("user 0", second, unheard);
+    expect(heardBy(0)).toEqual(["1"]);
+    thread.open();
+    await leave("o");
+    expect([heardBy(0), heardBy(399)]).toEqual([["1", "2"], ["1"]]);
+  });
+
+  test("is written to after what waits for other crowds of its organization", () => {
+    const { gather, publish, settle, heardBy, add, socketOf } = useCrowds();
+    gather("many", 150);
+    add("user", "o", socketOf(149));
     publish("many", first, unheard);
     publish("user", second, unheard);
-    expect(heardBy(299)).toEqual(["1", "2"]);
-    publish("many", second, unheard);
-    state.isShared = false;
     publish("many", third, unheard);
-    expect(heardBy(299)).toEqual(["1", "2", "2", "3"]);
+    expect(heardBy(149)).toEqual([]);
+    settle("o");
+    expect([heardBy(149), heardBy(0)]).toEqual([
+      ["1", "2", "3"],
+      ["1", "3"],
+    ]);
     settle("o"); // nothing waits
-    expect(heardBy(299)).toEqual(["1", "2", "2", "3"]);
+    expect(heardBy(149)).toEqual(["1", "2", "3"]);
   });
 
   test("lets those who come hear what is published from then on, and not what waits for others", () => {
-    const { gather, publish, next, settle, heardBy } = useCrowds();
-    gather("many", 300);
+    const { gather, publish, settle, heardBy } = useCrowds();
+    gather("many", 150);
     publish("many", first, unheard);
-    gather("many", 1, 300);
+    gather("many", 1, 150);
     publish("many", second, unheard);
-    next("o")?.write();
-    gather("many", 1, 301);
+    gather("many", 1, 151);
     settle("o");
-    expect([0, 299, 300, 301].map(heardBy)).toEqual([["1", "2"], ["1", "2"], ["2"], []]);
+    expect([0, 149, 150, 151].map(heardBy)).toEqual([["1", "2"], ["1", "2"], ["2"], []]);
     publish("many", third, unheard);
     settle("o");
-    expect([0, 299, 300, 301].map(heardBy)).toEqual([["1", "2", "3"], ["1", "2", "3"], ["2", "3"], ["3"]]);
+    expect([0, 149, 150, 151].map(heardBy)).toEqual([["1", "2", "3"], ["1", "2", "3"], ["2", "3"], ["3"]]);
   });
 
   test("of another organization waits on", () => {
-    const { gather, publish, add, next, socketOf } = useCrowds();
-    gather("many", 300);
+    const { gather, publish, add, settle, socketOf, heardBy } = useCrowds();
+    gather("many", 150);
     publish("many", first, unheard);
+    add("theirs", "p", socketOf(150));
     publish("theirs", { ...second, org: "p" }, unheard);
-    add("theirs", "p", socketOf(300));
-    expect(next("o")?.deliveries).toBe(250);
+    settle("p");
+    expect([heardBy(150), heardBy(0)]).toEqual([["2"], []]);
   });
 
   test("takes those who come where others have left, and is of one part again once they have gone", () => {
-    const { gather, publish, close, given, next, state } = useCrowds();
-    gather("many", 300);
+    const { gather, publish, close, given, settle } = useCrowds();
+    gather("many", 150);
     close(0);
-    gather("many", 200, 300); // fill the second part
-    gather("many", 1, 500);
+    gather("many", 50, 150); // fill the second part
+    gather("many", 1, 200);
     publish("many", first, unheard);
-    expect(next("o")?.deliveries).toBe(250);
-    for (let socket = 249; socket < 500; socket++) close(socket);
-    state.isShared = false;
+    settle("o");
+    expect(given.map(([, connections]) => connections)).toEqual([100, 100]);
+    for (let socket = 100; socket < 200; socket++) close(socket);
     publish("many", second, unheard);
-    expect(given.slice(-1)).toEqual([["e2", 249]]);
+    expect(given.slice(-1)).toEqual([["e2", 100]]);
   });
 
   test("tells of a socket that is slow when it is written to, and does not hear what it has left", () => {
-    const { gather, publish, next, remove, socketOf, slow, heardBy } = useCrowds();
-    gather("many", 300);
-    slow.add(299);
+    const { gather, publish, settle, remove, socketOf, slow, heardBy } = useCrowds();
+    gather("many", 150);
+    slow.add(149);
     let told = 0;
     publish("many", first, () => told++);
     expect(told).toBe(0);
-    remove("many", socketOf(298));
-    for (let part = next("o"); part !== undefined; part = next("o")) part.write();
-    expect([told, heardBy(298), heardBy(299)]).toEqual([1, [], ["1"]]);
+    remove("many", socketOf(148));
+    settle("o");
+    expect([told, heardBy(148), heardBy(149)]).toEqual([1, [], ["1"]]);
   });
 
   test("is forgotten with its last socket", () => {
     const { gather, publish, forget, close, given } = useCrowds();
-    gather("many", 300);
-    for (let socket = 0; socket < 300; socket++) close(socket);
+    gather("many", 150);
+    for (let socket = 0; socket < 150; socket++) close(socket);
     forget("many");
     gather("many", 1);
     publish("many", first, unheard);

@@ -1,6 +1,8 @@
 import type { LogEvent } from "../../contract/log/log-event.ts";
+import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
-import { type Played, together, toNobody } from "./played.ts";
+import { threadCosts } from "../../services/limits/costs.ts";
+import { type Played, toNobody } from "./played.ts";
 
 /** Bun's native topics, which reach WebSockets. */
 export type SocketTopics = {
@@ -15,7 +17,8 @@ export type TopicSocket = { subscribe(name: string): unknown; unsubscribe(name: 
 
 /**
  * The sockets that follow each topic. Bun writes to all sockets of a native topic at once, which takes milliseconds for a
- * thousand. So a large crowd is in several native topics, its parts, which can be written to one after the other.
+ * thousand. So a large crowd is in several native topics, its parts. What an organization plays in one turn of the event loop
+ * is written at once as long as that is short; the rest waits for the thread, part by part.
  */
 export type Crowds = {
   /**
@@ -25,13 +28,16 @@ export type Crowds = {
   add(topic: string, org: string, socket: TopicSocket): void;
   remove(topic: string, socket: TopicSocket): void;
   /**
-   * Writes the event to the sockets of the topic, or while organizations share the node, to those of a large crowd when
-   * `next` says so. Calls `onSlow` whenever a socket is slow to take it.
+   * Writes the event to the sockets of the topic, now or after what waits for those of the organization. Calls `onSlow` whenever
+   * a socket is slow to take it.
    */
   publish(topic: string, event: LogEvent, onSlow: () => void): Played;
-  /** The part of a crowd of the organization that waits longest for what was published to it. */
-  next(org: string): WaitingPart | undefined;
-  /** Writes all that waits for parts of the organization's crowds. */
+  /**
+   * Writes what waits, in turns of the organization. Resolves once all is written; `undefined` if that is so, and the organization
+   * may go on.
+   */
+  leave(org: string): Promise<void> | undefined;
+  /** Writes all that waits for sockets of the organization now. */
   settle(org: string): void;
   /** Does the same for every organization. */
   settleAll(): void;
@@ -39,87 +45,114 @@ export type Crowds = {
   forget(topic: string): void;
 };
 
-/** `write` returns the number of deliveries: 0 if all was written meanwhile. */
-export type WaitingPart = { readonly deliveries: number; write(): number };
-
 type Dependencies = {
   sockets: SocketTopics;
-  /** Whether several organizations are active on this node. */
-  isShared(): boolean;
+  thread: ThreadScheduler;
   /** Called with the number of sockets that an event was handed to. */
   onDelivery(event: LogEvent, connections: number): void;
+  /** The sockets of a part, for tests. */
+  partSize?: number;
 };
 
 type Waiting = { event: LogEvent; onSlow: () => void };
-type WaitingCrowd = { topic: string; parts: Map<string, Waiting[]> };
+/** What waits for the parts of one topic. */
+type Group = { topic: string; parts: Map<string, Waiting[]> };
+/** The cost of what was written to an organization's sockets in this turn, and what waits, in order. */
+type Stage = { spentUs: number; groups: Group[] };
 
-const mostOfPart = 250; // sockets
+/** The sockets of a part of a crowd, to which Bun writes in about a millisecond. */
+export const mostOfPart = 250;
 
 /** Creates crowds without sockets. */
-export function createCrowds({ sockets, isShared, onDelivery }: Dependencies): Crowds {
+export function createCrowds({ sockets, thread, onDelivery, partSize = mostOfPart }: Dependencies): Crowds {
   const parts = new Map<string, string[]>(); // of topics that have several; the first has the topic's name
-  const waiting = new Map<string, WaitingCrowd>(); // by organization
+  const stages = new Map<string, Stage>(); // by organization
   let made = 0;
-  const hasRoom = (name: string) => sockets.countSubscribers(name) < mostOfPart;
+  const hasRoom = (name: string) => sockets.countSubscribers(name) < partSize;
 
-  /** The parts of a topic that has several, but for those at the end that are empty. */
-  function partsOf(topic: string): string[] | undefined {
+  /** The parts of a topic, but for those at the end that are empty. */
+  function partsOf(topic: string): readonly string[] {
     const names = parts.get(topic);
-    while (names !== undefined && names.length > 1 && sockets.countSubscribers(names.at(-1) ?? "") === 0) names.pop();
-    if (names?.length !== 1) return names;
-    parts.delete(topic);
-    return undefined;
+    if (names === undefined) return [topic];
+    while (names.length > 1 && sockets.countSubscribers(names.at(-1) ?? "") === 0) names.pop();
+    if (names.length === 1) parts.delete(topic);
+    return names;
+  }
+
+  function stageOf(org: string): Stage {
+    const known = stages.get(org);
+    if (known !== undefined) return known;
+    const stage = { spentUs: 0, groups: [] };
+    stages.set(org, stage);
+    return stage;
   }
 
   function write(name: string, { event, onSlow }: Waiting): Played {
     const connections = sockets.countSubscribers(name);
+    if (connections === 0) return toNobody;
     const isSlow = sockets.publish(name, event.payload) === -1;
-    if (connections > 0) onDelivery(event, connections);
+    onDelivery(event, connections);
     if (isSlow) onSlow();
     return { connections, isSlow };
   }
 
-  /** Lets the event wait for each part. */
-  function defer(topic: string, names: readonly string[], one: Waiting): Played {
-    const { org } = one.event;
-    const crowd = waiting.get(org) ?? { topic, parts: new Map() };
-    waiting.set(org, crowd);
+  /** Lets the event wait behind all that waits for sockets of the organization. */
+  function defer(groups: Group[], topic: string, names: readonly string[], one: Waiting): Played {
+    const last = groups.at(-1);
+    const group = last?.topic === topic ? last : { topic, parts: new Map<string, Waiting[]>() };
+    if (group !== last) groups.push(group);
     let connections = 0;
     for (const name of names) {
       connections += sockets.countSubscribers(name);
-      crowd.parts.set(name, [...(crowd.parts.get(name) ?? []), one]);
+      const waiting = group.parts.get(name);
+      if (waiting === undefined) group.parts.set(name, [one]);
+      else waiting.push(one);
     }
     return { connections, isSlow: false };
   }
 
-  function next(org: string): WaitingPart | undefined {
-    const crowd = waiting.get(org);
-    if (crowd === undefined) return undefined;
-    const [first] = crowd.parts;
-    if (first === undefined) {
-      waiting.delete(org);
-      return undefined;
+  /** The part that waits longest; `undefined` if none does. */
+  function nextPart({ groups }: Stage): { costUs: number; write(): void } | undefined {
+    for (let group = groups[0]; group !== undefined; group = groups[0]) {
+      const [first] = group.parts;
+      if (first === undefined) {
+        groups.shift();
+        continue;
+      }
+      const [name, waiting] = first;
+      const { parts: left } = group;
+      const connections = sockets.countSubscribers(name);
+      return {
+        costUs: threadCosts.deliveries(connections, connections * waiting.length),
+        write() {
+          left.delete(name);
+          for (const one of waiting) write(name, one);
+        },
+      };
     }
-    const [name, ones] = first;
-    return {
-      deliveries: ones.length * sockets.countSubscribers(name),
-      write() {
-        const left = crowd.parts.get(name) ?? [];
-        crowd.parts.delete(name);
-        return left.reduce((sum, one) => sum + write(name, one).connections, 0);
-      },
-    };
+    return undefined;
   }
 
   function settle(org: string): void {
-    for (let part = next(org); part !== undefined; part = next(org)) part.write();
+    const stage = stages.get(org);
+    if (stage === undefined) return;
+    for (let part = nextPart(stage); part !== undefined; part = nextPart(stage)) part.write();
+  }
+
+  async function writeInTurns(org: string, stage: Stage): Promise<void> {
+    for (let part = nextPart(stage); part !== undefined; part = nextPart(stage)) {
+      const turn = thread.turn(org, part.costUs);
+      if (turn !== undefined) await turn;
+      nextPart(stage)?.write(); // another one, if all was settled meanwhile
+    }
+    stages.delete(org);
   }
 
   return {
     add(topic, org, socket) {
       const names = parts.get(topic) ?? [topic];
-      const crowd = waiting.get(org);
-      const isBehind = (part: string) => crowd?.topic === topic && crowd.parts.has(part);
+      const groups = stages.get(org)?.groups ?? [];
+      const isBehind = (part: string) => groups.some((group) => group.topic === topic && group.parts.has(part));
       let name = names.findLast((part) => hasRoom(part) && !isBehind(part));
       if (name === undefined) {
         name = joinIds(topic, "part", made++); // never a name of before, for which something may wait
@@ -133,17 +166,26 @@ export function createCrowds({ sockets, isShared, onDelivery }: Dependencies): C
     publish(topic, event, onSlow) {
       const one = { event, onSlow };
       const names = partsOf(topic);
-      const mayWait = names !== undefined && isShared();
-      const crowd = waiting.get(event.org);
-      if (crowd !== undefined && !(mayWait && crowd.topic === topic)) settle(event.org); // in order for each socket
-      if (names === undefined) return write(topic, one);
-      if (mayWait) return defer(topic, names, one);
-      return names.map((name) => write(name, one)).reduce(together, toNobody);
+      const stage = stageOf(event.org);
+      const [name = topic] = names;
+      if (names.length > 1 || stage.groups.length > 0 || stage.spentUs >= threadCosts.slice)
+        return defer(stage.groups, topic, names, one);
+      const played = write(name, one);
+      if (played.connections > 0) stage.spentUs += threadCosts.deliveries(played.connections, played.connections);
+      return played;
     },
-    next,
+    leave(org) {
+      const stage = stages.get(org);
+      if (stage === undefined) return undefined;
+      const { spentUs } = stage;
+      stage.spentUs = 0;
+      if (stage.groups.length > 0) return writeInTurns(org, stage);
+      stages.delete(org);
+      return spentUs === 0 ? undefined : thread.turn(org, spentUs);
+    },
     settle,
     settleAll() {
-      for (const org of waiting.keys()) settle(org);
+      for (const org of stages.keys()) settle(org);
     },
     forget: (topic) => void parts.delete(topic),
   };

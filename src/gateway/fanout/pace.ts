@@ -1,7 +1,8 @@
-import type { StagePlace } from "./stage.ts";
+import { mostOfPart } from "./crowds.ts";
 
 const bytesPerTurn = 256 * 1024; // per connection
 const writtenPerTurn = 16 * 1024 * 1024; // all connections together
+const deliveriesPerTurn = 4_000; // to each part of a crowd, which takes some 2.5 ms
 // While some connection is slow, an organization is played at no more than 16 MB/s, so that a client that can read that
 // fast is not cut.
 const slowTurnMs = 16;
@@ -13,23 +14,27 @@ const slowTurnBytes = bytesPerTurn / 4;
  */
 export type Pace = {
   /**
-   * Whether this many more bytes may be played in this turn. The first event of a turn always may, and none while a turn is paid off.
+   * Whether this many more bytes may be played in this turn. The first event of a turn always may, and none while what was
+   * played waits for the thread.
    */
   allows(bytes: number): boolean;
   /** Notes bytes played, to how many connections, and whether any of those is slow. */
   note(bytes: number, played: { connections: number; isSlow: boolean }): void;
 };
 
+/** Ends a turn of an organization. Returns what it waits for before its next one, if it has to. */
+export type Leave = () => Promise<void> | undefined;
+
 /**
  * Creates the pace of an organization. Calls `onTurn` at the start of the turn after one in which something was played.
  */
-export function createPace(onTurn: () => void, place: StagePlace): Pace {
+export function createPace(onTurn: () => void, leave: Leave): Pace {
   let turnBytes = 0; // played in this turn
   let turnWritten = 0; // bytes played in this turn, times the connections they went to
   let turnDeliveries = 0;
   let isTurnEnding = false;
   let isTurnSlow = false;
-  let isPayingOff = false;
+  let isWaiting = false;
 
   function endTurn(): void {
     if (isTurnEnding) return;
@@ -41,8 +46,8 @@ export function createPace(onTurn: () => void, place: StagePlace): Pace {
   }
 
   function leaveTurn(): void {
-    const rest = place.leave(turnDeliveries);
-    isPayingOff = rest !== undefined;
+    const rest = leave();
+    isWaiting = rest !== undefined;
     if (rest === undefined) beginTurn();
     else void rest.then(beginTurn);
   }
@@ -50,21 +55,21 @@ export function createPace(onTurn: () => void, place: StagePlace): Pace {
   function beginTurn(): void {
     isTurnEnding = false;
     isTurnSlow = false;
-    isPayingOff = false;
+    isWaiting = false;
     turnBytes = 0;
     turnWritten = 0;
     turnDeliveries = 0;
     onTurn();
   }
 
-  const hasRoom = () => turnWritten < writtenPerTurn && turnDeliveries < place.deliveriesPerTurn();
+  const hasRoom = () => turnWritten < writtenPerTurn && turnDeliveries < deliveriesPerTurn;
 
   return {
-    allows: (bytes) => !isPayingOff && (turnBytes === 0 || (turnBytes + bytes <= bytesPerTurn && hasRoom())),
+    allows: (bytes) => !isWaiting && (turnBytes === 0 || (turnBytes + bytes <= bytesPerTurn && hasRoom())),
     note(bytes, { connections, isSlow }) {
       turnWritten += connections * bytes;
       turnBytes += bytes;
-      turnDeliveries += connections;
+      turnDeliveries += Math.min(connections, mostOfPart);
       isTurnSlow ||= isSlow;
       endTurn();
     },

@@ -1,4 +1,4 @@
-import { addressOf, type LogEvent } from "../../contract/log/log-event.ts";
+import { addressOf, type EventKind, type LogEvent } from "../../contract/log/log-event.ts";
 import type { Guard } from "../../lib/observing/guard.ts";
 import type { Roster } from "../connections/roster.ts";
 import type { TracePlay } from "../delivery/accounting.ts";
@@ -29,6 +29,9 @@ type Dependencies = {
   /** Called for an event of a kind that this version does not know; it is played to nobody. */
   onUnknown(event: LogEvent): void;
 };
+
+/** Kinds of events that change who hears or what may be heard, and come after all that was played before. */
+const changesHearing = new Set<EventKind>(["membership", "session", "recall"]);
 
 /** Creates the player for users, which plays an event to the connections concerned. */
 export function createPlayer({
@@ -133,8 +136,7 @@ export function createPlayer({
   }
 
   return (event) => {
-    // What changes who hears or what may be heard comes after all that was played before.
-    if (event.kind !== "message" && event.kind !== "system") crowds.settle(event.org);
+    if (changesHearing.has(event.kind)) crowds.settle(event.org);
     switch (event.kind) {
       case "message":
         return playToConversation(event);

@@ -1,9 +1,12 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
-import type { Turnstile } from "../../lib/event-loop/turnstile.ts";
+import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import type { Owner } from "../../lib/owner.ts";
 
-/** Passes a turnstile. Rejects if the client has hung up by then, and its owner has closed. */
-export async function passUnlessGone(turnstile: Turnstile, name: string, owner: Owner): Promise<void> {
-  await turnstile.pass(name, { owner });
+/** What an address is called among organizations: no identifier contains a line feed. */
+export const addressName = (address: string) => `\n${address}`;
+
+/** Waits for a turn. Rejects if the client has hung up by then, and its owner has closed. */
+export async function turnUnlessGone(thread: ThreadScheduler, name: string, cost: number, owner: Owner): Promise<void> {
+  await thread.turn(name, cost, { owner });
   if (owner.isClosed) throw new HeraldError("bad_request", "the client has disconnected");
 }

@@ -1,5 +1,4 @@
 import { rateLimited, retryAfterOf } from "../../contract/errors/errors.ts";
-import { createTokenBuckets } from "../../lib/rates/token-buckets.ts";
 import { createWindowQuotas } from "../../lib/rates/window-quota.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -14,9 +13,6 @@ const downloadedPerUnit = 4 * 1024 * 1024;
 const receiptsPerUnit = 50;
 const lookupsPerUnit = 20; // users or conversations that are looked up one by one
 const countedPerUnit = 2_500; // unread messages: a millisecond of reading
-// Connects of a user beyond this come from a client that hangs up again and again.
-const usualConnects = { perSecond: 0.1, burst: 4 };
-
 /** The cost of each operation, in units of the user's budget. */
 export const costs = {
   request: 1,
@@ -44,25 +40,20 @@ export type UserBudgets = {
   require(user: User): void;
   /** Charges for what the user was given or is about to be given. */
   charge(user: User, cost: number): void;
-  /** Charges for a connect. Returns whether the user has connected more often than usual lately. */
-  chargeConnect(user: User): boolean;
+  chargeConnect(user: User): void;
 };
 
 type Options = {
   quota: number;
   clock: Clock;
-  /** Called with the organization of each user who asks for something. */
-  onUse(org: string): void;
 };
 
 /** Creates unspent budgets. Only users of the last minute are kept. */
-export function createUserBudgets({ quota, clock, onUse }: Options): UserBudgets {
+export function createUserBudgets({ quota, clock }: Options): UserBudgets {
   const quotas = createWindowQuotas({ quota, windowMs, clock });
-  const connects = createTokenBuckets({ clock });
   const charge = ({ org, uid }: User, cost: number) => quotas.use(joinIds(org, uid), cost);
   return {
     require({ org, uid }) {
-      onUse(org);
       const waitMs = quotas.waitMs(joinIds(org, uid));
       if (waitMs === 0) return;
       const retryAfterSeconds = retryAfterOf(waitMs);
@@ -75,13 +66,7 @@ export function createUserBudgets({ quota, clock, onUse }: Options): UserBudgets
       });
     },
     charge,
-    chargeConnect(user) {
-      charge(user, costs.connect);
-      const name = joinIds(user.org, user.uid);
-      const isUsual = quota === Number.POSITIVE_INFINITY || connects.waitMs(name, usualConnects) === 0;
-      connects.charge(name, usualConnects, isUsual ? 1 : 0);
-      return !isUsual;
-    },
+    chargeConnect: (user) => charge(user, costs.connect),
   };
 }
 

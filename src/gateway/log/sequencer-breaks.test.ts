@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { inSimulatedTime } from "../../../test/simulation/models/time.ts";
 import { createBudget } from "./budget.ts";
 import { createSequencer } from "./sequencer.ts";
-import { after, alone, event, placeOf, settled, setUp, upTo } from "./testing/sequencer-setup.ts";
+import { after, event, placeOf, settled, setUp, upTo } from "./testing/sequencer-setup.ts";
 
 describe("a sequencer whose log was set back", () => {
   /** Played up to 30; then only 20 events are left of the log, and others were written up to `head`. */
@@ -138,7 +138,7 @@ describe("a sequencer that is told too little", () => {
       budget: createBudget(),
       read: async () => ({ head: placeOf(log.at(log.head)), anchor: "e5", events: [] }),
       play: ({ offset }) => ({ isSlow: played.push(offset) === 0, connections: 1 }),
-      place: alone,
+      leave: () => undefined,
       onRepair: () => undefined,
       onBreak: (found) => breaks.push(found),
       onError: () => undefined,

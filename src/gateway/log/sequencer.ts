@@ -3,9 +3,9 @@ import { unavailable } from "../../contract/errors/errors.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { LogPage, LogPlace } from "../../contract/log/log-place.ts";
 import { recalledIn } from "../fanout/event-facts.ts";
+import type { Leave } from "../fanout/pace.ts";
 import { createPace } from "../fanout/pace.ts";
 import { type Played, toNobody } from "../fanout/played.ts";
-import type { StagePlace } from "../fanout/stage.ts";
 import { type Budget, weightOf } from "./budget.ts";
 import { logChain } from "./chain.ts";
 import { createHeld } from "./held.ts";
@@ -60,8 +60,7 @@ type Options = {
   read(offset: number, limit: number): Promise<LogPage>;
   /** Plays one event synchronously. */
   play(event: LogEvent): Played;
-  /** Where it plays, beside those of other organizations. */
-  place: StagePlace;
+  leave: Leave;
   /** Called when a read brought events that no hint had. */
   onRepair(): void;
   /**
@@ -86,7 +85,7 @@ export type SequencerParts = typeof sequencerParts;
  * were purged: offsets are given in commit order, so nothing can appear there later, and they are skipped.
  */
 export function createSequencer(options: Options, parts: SequencerParts = sequencerParts): Sequencer {
-  const { start, budget, read, play, place, onRepair, onBreak, onError } = options;
+  const { start, budget, read, play, leave, onRepair, onBreak, onError } = options;
   const { follows, isSameLog } = parts.chain;
   const ring = parts.createRing(start, budget);
   const held = parts.createHeld(budget);
@@ -105,7 +104,7 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
   let isOver = false;
   let repairTimer: ReturnType<typeof setTimeout> | undefined;
   let hintTimer: ReturnType<typeof setTimeout> | undefined;
-  const pace = parts.createPace(pump, place);
+  const pace = parts.createPace(pump, leave);
 
   function tell(offset: number): void {
     target = Math.max(target, offset);

@@ -4,7 +4,6 @@ import type { LogEvent } from "../../contract/log/log-event.ts";
 import { logStart } from "../../contract/log/log-place.ts";
 import { systemClock } from "../../lib/time/clock.ts";
 import { createSequencers } from "./sequencers.ts";
-import { stageForOne } from "./testing/sequencer-setup.ts";
 
 test("an organization whose start hangs does not keep the others from their head checks", async () => {
   const event: LogEvent = { org: "b", offset: 1, kind: "message", id: "e", cid: "c", payload: "{}", uids: undefined };
@@ -25,7 +24,7 @@ test("an organization whose start hangs does not keep the others from their head
       return { connections: 1, isSlow: false };
     },
     clock: systemClock,
-    stage: stageForOne,
+    leave: () => undefined,
     onRepair: () => undefined,
     onBreak: () => undefined,
     onError: played.reject,
@@ -50,7 +49,7 @@ test("an organization whose log was set back starts anew, and holders of the old
     },
     play: () => ({ connections: 0, isSlow: false }),
     clock: systemClock,
-    stage: stageForOne,
+    leave: () => undefined,
     onRepair: () => undefined,
     onBreak: (org, { played, head: found }) => breaks.push(`${org}: ${played.id}, ${found.offset}`),
     onError: expect.unreachable,
@@ -80,7 +79,7 @@ test("the loss of an organization itself is noticed", async () => {
     },
     play: () => ({ connections: 0, isSlow: false }),
     clock: systemClock,
-    stage: stageForOne,
+    leave: () => undefined,
     onRepair: () => undefined,
     onBreak: (org) => breaks.push(org),
     onError: expect.unreachable,
@@ -125,7 +124,7 @@ test("hints that come before an organization has started are kept up to 4 MiB; t
       return { connections: 1, isSlow: false };
     },
     clock: systemClock,
-    stage: stageForOne,
+    leave: () => undefined,
     onRepair: () => undefined,
     onBreak: expect.unreachable,
     onError: expect.unreachable,

@@ -3,7 +3,6 @@ import type { LogEvent } from "../../contract/log/log-event.ts";
 import { type LogPage, type LogPlace, logStart } from "../../contract/log/log-place.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Played } from "../fanout/played.ts";
-import type { Stage } from "../fanout/stage.ts";
 import { createBudget, weightOf } from "./budget.ts";
 import { createSequencer, type LogBreak, type Sequencer } from "./sequencer.ts";
 
@@ -48,7 +47,8 @@ type Options = {
   log: Log;
   clock: Clock;
   play(event: LogEvent): Played;
-  stage: Stage;
+  /** Ends a turn of an organization. Returns what it waits for before its next one, if it has to. */
+  leave(org: string): Promise<void> | undefined;
   /** Called when a read of the store brought events the bus had not. */
   onRepair(): void;
   /** Called when an organization's log is no longer the one that was played: its connections must rejoin. */
@@ -71,7 +71,7 @@ type Entry = {
  * time after its last one has gone.
  */
 export function createSequencers(options: Options, createOne = createSequencer): Sequencers {
-  const { bus, log, clock, play, stage, onRepair, onBreak, onError } = options;
+  const { bus, log, clock, play, leave, onRepair, onBreak, onError } = options;
   const entries = new Map<string, Entry>();
   let held = 0;
   const entryOf = new WeakMap<Sequencer, Entry>();
@@ -107,7 +107,7 @@ export function createSequencers(options: Options, createOne = createSequencer):
         budget,
         read: (offset, limit) => log.readFrom(org, offset, limit),
         play,
-        place: stage.of(org),
+        leave: () => leave(org),
         onRepair,
         onBreak(found) {
           remove(org, entry);

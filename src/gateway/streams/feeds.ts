@@ -1,11 +1,12 @@
 import { HeraldError, rateLimited, unavailable } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
-import type { Turnstile } from "../../lib/event-loop/turnstile.ts";
+import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
 import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
 import { createCounters } from "../../lib/rates/counters.ts";
 import type { FeedStarts, Feeds, FeedWish } from "../../services/feeds.ts";
+import { threadCosts } from "../../services/limits/costs.ts";
 import type { Heartbeats } from "../connections/heartbeat.ts";
 import type { Register } from "../connections/register.ts";
 import { type EventFacts, messageIn, sessionEndOf } from "../fanout/event-facts.ts";
@@ -33,8 +34,7 @@ type Dependencies = {
   backlog: Pick<Backlog, "watch">;
   facts: Pick<EventFacts, "follow" | "systemOf" | "readOf">;
   heartbeats: Pick<Heartbeats, "repeat">;
-  /** Paces how often an organization opens feeds. */
-  opening: Turnstile;
+  thread: ThreadScheduler;
   limits: { backlogBytes: number; pingMs: number; feedsPerOrganization: number };
   /** Called when a feed is cut with bytes waiting. */
   onCut(): void;
@@ -45,7 +45,7 @@ type Feed = { stream: EventStream; permit: FeedWish["permit"]; isAsking: boolean
 
 /** Creates the feeds of this node, which hear every event that its sequencers play. */
 export function createFeeds(dependencies: Dependencies) {
-  const { sequencers, topics, feedStarts, frames, register, places, backlog, facts, heartbeats, opening, limits } =
+  const { sequencers, topics, feedStarts, frames, register, places, backlog, facts, heartbeats, thread, limits } =
     dependencies;
   const { onCut, onError } = dependencies;
   const perOrganization = createCounters(limits.feedsPerOrganization);
@@ -91,7 +91,7 @@ export function createFeeds(dependencies: Dependencies) {
     register.requireOpen();
     places.takeForAddress(owner, networkOf(address));
     takePlace(owner, org);
-    await opening.pass(org, { owner });
+    await thread.turn(org, threadCosts.connect, { owner });
     await feedStarts.find(org, filter.uid); // first, so that no sequencer starts for an organization that does not exist
     const sequencer = await sequencers.acquire(org);
     owner.hold(() => sequencers.release(sequencer));

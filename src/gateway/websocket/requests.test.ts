@@ -23,7 +23,6 @@ test("a list of conversations costs more than its size, for the unread messages 
       activity: { subscribe: neverUsed, unsubscribe: neverUsed },
       acquaintances: { usersByIds: neverUsed, participantsByCids: neverUsed },
       fileAddresses: { urlsOf: neverUsed },
-      lookups: { run: neverUsed },
       onAcknowledged: neverUsed,
     });
     return (await handle(asker, "conversation_list", {})).addedCost;

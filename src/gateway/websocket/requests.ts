@@ -3,7 +3,6 @@ import { type FrameOperation, frameRequests } from "../../contract/connections/f
 import { HeraldError, type NamesOf } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import { validate } from "../../contract/requests.ts";
-import type { PacedWork } from "../../lib/queues/paced-work.ts";
 import type { Receipts } from "../../services/delivery/receipts.ts";
 import type { Acquaintances } from "../../services/directory/acquaintances.ts";
 import type { FileAddresses } from "../../services/files/file-addresses.ts";
@@ -20,8 +19,6 @@ type Dependencies = {
   acquaintances: Pick<Acquaintances, "usersByIds" | "participantsByCids">;
   fileAddresses: Pick<FileAddresses, "urlsOf">;
   activity: Pick<Activity, "subscribe" | "unsubscribe">;
-  /** Runs look-ups of users, conversations and files, with a pause for each twenty. Organizations take turns. */
-  lookups: PacedWork;
   /** Called when receipts of a connection are stored. */
   onAcknowledged(connection: Asker, ids: readonly string[]): void;
 };
@@ -56,13 +53,7 @@ export type RequestHandler = (asker: Asker, operation: Operation, payload: unkno
 
 /** Creates the handler of every request but `connect`. */
 export function createRequestHandler(dependencies: Dependencies): RequestHandler {
-  const { history, receipts, reads, acquaintances, fileAddresses, activity, lookups, onAcknowledged } = dependencies;
-
-  /** Looks up what is named when it is the organization's turn. */
-  async function lookUp<Found>(org: string, named: readonly string[], find: () => Promise<Found>) {
-    const addedCost = costs.lookups(named.length);
-    return { found: await lookups.run(find, { key: org, pausesAfter: () => addedCost }), addedCost };
-  }
+  const { history, receipts, reads, acquaintances, fileAddresses, activity, onAcknowledged } = dependencies;
 
   const handlers: Record<Operation, (asker: Asker, payload: unknown) => Promise<Answer>> = {
     ping: async (_, payload) => answerPing(payload),
@@ -94,18 +85,16 @@ export function createRequestHandler(dependencies: Dependencies): RequestHandler
     },
     async get_users_by_ids({ org, uid }, payload) {
       const { ids } = validate(frameRequests.get_users_by_ids, payload);
-      const { found, addedCost } = await lookUp(org, ids, () => acquaintances.usersByIds(org, uid, ids));
-      return { body: { users: found }, addedCost };
+      return { body: { users: await acquaintances.usersByIds(org, uid, ids) }, addedCost: costs.lookups(ids.length) };
     },
     async get_participants_by_cids({ org, uid }, payload) {
       const { cids } = validate(frameRequests.get_participants_by_cids, payload);
-      const { found, addedCost } = await lookUp(org, cids, () => acquaintances.participantsByCids(org, uid, cids));
-      return { body: found, addedCost };
+      return { body: await acquaintances.participantsByCids(org, uid, cids), addedCost: costs.lookups(cids.length) };
     },
     async get_file_urls(asker, payload) {
       const { file_ids } = validate(frameRequests.get_file_urls, payload);
-      const { found, addedCost } = await lookUp(asker.org, file_ids, () => fileAddresses.urlsOf(asker, file_ids));
-      return { body: { file_urls: found }, addedCost };
+      const file_urls = await fileAddresses.urlsOf(asker, file_ids);
+      return { body: { file_urls }, addedCost: costs.lookups(file_ids.length) };
     },
     async user_last_activity_subscribe(asker, payload) {
       const { id } = validate(frameRequests.user_last_activity_subscribe, payload);

@@ -1,12 +1,13 @@
 import type { Server, WebSocketHandler } from "bun";
 import { HeraldError, toHeraldError } from "../../contract/errors/errors.ts";
 import { problemResponse } from "../../contract/errors/problem.ts";
-import type { Turnstile } from "../../lib/event-loop/turnstile.ts";
+import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
 import { bearerToken } from "../../lib/network/bearer.ts";
 import type { ClientAddress } from "../../lib/network/client-address.ts";
 import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import { threadCosts } from "../../services/limits/costs.ts";
 import type { Doorkeeper } from "../connections/doorkeeper.ts";
 import { tellFault } from "../connections/faults.ts";
 import type { Heartbeats } from "../connections/heartbeat.ts";
@@ -15,6 +16,7 @@ import type { Register } from "../connections/register.ts";
 import type { Backlog } from "../limits/backlog.ts";
 import { createConnectDeadline } from "../limits/connect-deadline.ts";
 import { createFrameRates } from "../limits/frame-rates.ts";
+import { addressName } from "../limits/passing.ts";
 import { errorFrame, readFrame } from "./frames.ts";
 import {
   closeSocket,
@@ -43,10 +45,7 @@ type Dependencies = {
   doorkeeper: Doorkeeper;
   socketSessions: SocketSessions;
   register: Register;
-  /** Queues the requests of sockets without a session, by address. */
-  entrance: Turnstile;
-  /** Spreads the requests of connected clients over turns, by organization. */
-  asking: Turnstile;
+  thread: ThreadScheduler;
   backlog: Pick<Backlog, "watch" | "hold">;
   heartbeats: Pick<Heartbeats, "timerOf" | "watch">;
   clientAddress: ClientAddress;
@@ -61,7 +60,7 @@ type Dependencies = {
 
 /** Creates the WebSocket side of the gateway. */
 export function createWebSockets(dependencies: Dependencies) {
-  const { doorkeeper, socketSessions, register, entrance, asking, backlog, heartbeats } = dependencies;
+  const { doorkeeper, socketSessions, register, thread, backlog, heartbeats } = dependencies;
   const { clientAddress, origins, limits, steadyClock, onCut, onError } = dependencies;
 
   const rates = createFrameRates({ ...limits, clock: steadyClock });
@@ -101,11 +100,12 @@ export function createWebSockets(dependencies: Dependencies) {
     };
     try {
       if (user !== undefined) {
-        await asking.pass(user.connection.org, { owner: line.owner });
+        const { org, uid } = user.connection;
+        await thread.turn(org, threadCosts.request(text.length), { part: uid, owner: line.owner });
         return await answerNow();
       }
       await deadline?.during(async () => {
-        await entrance.pass(address, { owner: line.owner });
+        await thread.turn(addressName(address), threadCosts.connect, { owner: line.owner });
         await answerNow();
       });
     } finally {

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
+import { createSteppedThread } from "../../lib/event-loop/testing/stepped-thread.ts";
+import { createThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { type Call, newCall } from "../calls.ts";
 import { createHeldAnswers } from "./held-answers.ts";
 
@@ -7,19 +9,13 @@ const peers = { requestIP: () => ({ address: "192.0.2.1" }) };
 
 type Facts = { status: number; keyId?: string; address?: string; bodyBytes?: number; isEndless?: boolean };
 
-/** A pace at which no second turn comes before a slow machine has looked at the first. */
-const slowPace = { perTurn: 8, turnMs: 200, unreadEveryMs: 20 };
-
-function useHeld(pace = slowPace) {
-  const { hold, end } = createHeldAnswers({
-    clientAddress: () => "192.0.2.1",
-    isOneTooMany: () => false,
-    pace,
-  });
+function useHeld() {
+  const thread = createSteppedThread();
+  const { hold } = createHeldAnswers({ clientAddress: () => "192.0.2.1", isOneTooMany: () => false, thread });
   const answered: Response[] = [];
   let dropped = 0;
   return {
-    end,
+    thread,
     answered,
     /** The number of dropped bodies. */
     dropped: () => dropped,
@@ -40,22 +36,21 @@ function useHeld(pace = slowPace) {
 
 const crowd = 100;
 
-test("of the 429 responses some are sent at once, and the others over time", async () => {
-  const { answered, answer } = useHeld();
-  for (let count = 0; count < crowd; count++) void answer({ status: 429, keyId: "many" });
+test.each([
+  ["of status 429, by key", { status: 429, keyId: "many" }, { status: 429, keyId: "other" }],
+  ["without a key, by address", { status: 200, address: "192.0.2.1" }, { status: 200, address: "192.0.2.2" }],
+])("responses %s, wait for their turns", async (_, many, other) => {
+  const { thread, answered, answer } = useHeld();
+  for (let count = 0; count < crowd; count++) void answer(many);
+  void answer(other).then(() => thread.open());
+  for (let turn = 0; turn < 3; turn++) await nextTurn();
+  expect([answered.length, thread.waiting]).toEqual([1, crowd]);
+  thread.step(); // another one of the many
+  thread.step();
   await nextTurn();
   await nextTurn();
-  expect(answered).toHaveLength(8);
-  await answer({ status: 429, keyId: "other" }); // next after one of the crowd
-  expect(answered.length).toBeLessThanOrEqual(16);
-});
-
-test("responses without a key are sent at the same rate, and addresses take turns", async () => {
-  const { answered, answer } = useHeld();
-  for (let count = 0; count < crowd; count++) void answer({ status: 200, address: "192.0.2.1" });
   await nextTurn();
-  await answer({ status: 200, address: "192.0.2.2" });
-  expect(answered.length).toBeLessThanOrEqual(16);
+  expect(thread.waiting).toBeLessThan(crowd - 2); // all go on once the other one has its answer
 });
 
 test("a response that was charged for is sent in the next turn, whatever it is", async () => {
@@ -65,7 +60,7 @@ test("a response that was charged for is sent in the next turn, whatever it is",
   expect(answered).toHaveLength(crowd);
 });
 
-test("no body is held: the bodies of waiting responses are dropped, no connection is closed, and long ones are answered one at a time", async () => {
+test("no body is held: the bodies of waiting responses are dropped, and no connection is closed", async () => {
   const { answered, dropped, answer } = useHeld();
   for (let count = 0; count < crowd; count++) void answer({ status: 429, keyId: `key-${count}`, bodyBytes: 1_048_576 });
   for (let turn = 0; turn < 3; turn++) await nextTurn();
@@ -73,44 +68,21 @@ test("no body is held: the bodies of waiting responses are dropped, no connectio
   expect([dropped(), closed.length, answered.length]).toEqual([crowd, 0, 1]);
 });
 
-test("a body that may have no end is not read while its response waits, whatever the response; one in 20 ms begins to wait", async () => {
+test("a body that may have no end is not read while its response waits; beyond 128 of them, nothing waits", async () => {
   const { answered, dropped, answer } = useHeld();
-  for (let count = 0; count < 10; count++) void answer({ status: 413, keyId: "many", isEndless: true });
+  for (let count = 0; count < 140; count++) void answer({ status: 413, keyId: "many", isEndless: true });
   for (let turn = 0; turn < 3; turn++) await nextTurn();
-  expect([dropped(), answered.length]).toEqual([0, 10]); // the first one waits for its turn, which has room
-  await Bun.sleep(25);
-  for (let count = 0; count < 10; count++) void answer({ status: 413, keyId: "many", isEndless: true });
-  for (let turn = 0; turn < 3; turn++) await nextTurn();
-  expect([dropped(), answered.length]).toEqual([0, 19]);
-});
-
-test("while 128 such responses wait, others wait for nothing", async () => {
-  const { answered, answer, end } = useHeld({ perTurn: 8, turnMs: 60_000, unreadEveryMs: 0 });
-  const send = () => void answer({ status: 413, keyId: "many", isEndless: true });
-  for (let count = 0; count < 129; count++) {
-    send();
-    await Bun.sleep(2);
-  }
-  expect(answered).toHaveLength(1); // the first one had room
-  for (let count = 0; count < 10; count++) send();
-  await nextTurn();
-  expect(answered).toHaveLength(11);
-  end();
+  expect([dropped(), answered.length]).toEqual([0, 13]); // 12 beyond, and one that had its turn
 });
 
 test("a body that was read is answered like any other", async () => {
-  const { hold } = createHeldAnswers({ clientAddress: () => "192.0.2.1", isOneTooMany: () => false });
+  const { hold } = createHeldAnswers({
+    clientAddress: () => "192.0.2.1",
+    isOneTooMany: () => false,
+    thread: createThreadScheduler(),
+  });
   const request = new Request("http://herald.test/", { method: "POST", body: "read" });
   await request.bytes();
   await hold(request, { ...newCall(request, peers), status: 429, keyId: "key" }, new Response(null));
   expect(request.bodyUsed).toBe(true);
-});
-
-test("a stopping node sends all responses", async () => {
-  const { answered, answer, end } = useHeld();
-  for (let count = 0; count < crowd; count++) void answer({ status: 429, keyId: "many" });
-  await nextTurn();
-  end();
-  await nextTurn();
-  expect(answered).toHaveLength(crowd);
 });

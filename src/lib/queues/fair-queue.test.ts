@@ -58,15 +58,41 @@ describe("a fair queue", () => {
 
   test("makes a key skip turns according to its weight", () => {
     const queue = createFairQueue<string>({ weightPerTurn: 10 });
-    for (const item of ["a1", "a2"]) queue.add("a", item, 25);
-    for (const item of ["b1", "b2", "b3", "b4"]) queue.add("b", item, 1);
-    expect(drain(queue)).toEqual(["a1", "b1", "b2", "b3", "a2", "b4"]);
+    for (const item of ["a1", "a2"]) queue.add("a", item, { weight: 25 });
+    for (const item of ["b1", "b2", "b3", "b4"]) queue.add("b", item, { weight: 1 });
+    expect(drain(queue)).toEqual(["a1", "b1", "b2", "b3", "b4", "a2"]);
+  });
+
+  test("lets the parts of a key take turns within its own", () => {
+    const queue = createFairQueue<string>();
+    for (const item of ["x1", "x2", "x3", "y1"]) queue.add("a", item, { part: item.charAt(0) });
+    queue.add("b", "b1");
+    expect([...queue.firsts()]).toEqual(["x1", "y1", "b1"]);
+    expect(drain(queue)).toEqual(["x1", "b1", "y1", "x2", "x3"]);
+  });
+
+  test("gives keys the same weight in the long run, whatever the weight of their items", () => {
+    const weights = fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 40, maxLength: 80 });
+    fc.assert(
+      fc.property(fc.array(weights, { minLength: 2, maxLength: 5 }), (keys) => {
+        const queue = createFairQueue<{ key: string; weight: number }>({ weightPerTurn: 25 });
+        for (const [index, items] of keys.entries())
+          for (const weight of items) queue.add(`${index}`, { key: `${index}`, weight }, { weight });
+        const taken = new Map(keys.map((_, index) => [`${index}`, 0]));
+        while (keys.every((_, index) => queue.waitingOf(`${index}`).items > 0)) {
+          const item = queue.take();
+          if (item !== undefined) taken.set(item.key, (taken.get(item.key) ?? 0) + item.weight);
+          const amounts = [...taken.values()];
+          expect(Math.max(...amounts) - Math.min(...amounts)).toBeLessThanOrEqual(2 * 400);
+        }
+      }),
+    );
   });
 
   test("leaves an item that does not fit in place", () => {
     const queue = createFairQueue<string>();
-    queue.add("a", "heavy", 5);
-    queue.add("b", "light", 1);
+    queue.add("a", "heavy", { weight: 5 });
+    queue.add("b", "light", { weight: 1 });
     expect(queue.take({ fits: (weight) => weight < 5 })).toBeUndefined();
     expect([queue.size, queue.weight]).toEqual([2, 6]);
     expect(drain(queue)).toEqual(["heavy", "light"]);
@@ -81,7 +107,7 @@ describe("a fair queue", () => {
 
   test("passes over held keys while others skip turns", () => {
     const queue = createFairQueue<string>({ weightPerTurn: 10 });
-    for (const item of ["a1", "a2"]) queue.add("a", item, 55);
+    for (const item of ["a1", "a2"]) queue.add("a", item, { weight: 55 });
     for (const key of ["b", "c"]) queue.add(key, key);
     const isHeld = (key: string) => key !== "a";
     expect([queue.take({ isHeld }), queue.take({ isHeld })]).toEqual(["a1", "a2"]);
@@ -89,7 +115,7 @@ describe("a fair queue", () => {
 
   test("forgets removed items, and a key once nothing waits under it", () => {
     const queue = filled("a1 a2 b1");
-    const link = queue.add("c", "c1", 7);
+    const link = queue.add("c", "c1", { weight: 7 });
     const second = queue.add("a", "a3");
     queue.remove(link);
     queue.remove(second);
@@ -111,10 +137,10 @@ describe("a fair queue", () => {
   test("limits room by weight like by number", () => {
     const queue = createFairQueue<string>({ maxWeight: 100, share: 4 });
     expect(queue.hasRoom("greedy", 1_000)).toBe(true); // nothing waits
-    queue.add("greedy", "first", 60);
+    queue.add("greedy", "first", { weight: 60 });
     expect(queue.hasRoom("greedy", 41)).toBe(false);
     expect(queue.hasRoom("greedy", 30)).toBe(true);
-    queue.add("greedy", "second", 30);
+    queue.add("greedy", "second", { weight: 30 });
     expect(queue.hasRoom("greedy", 1)).toBe(false);
     expect(queue.hasRoom("other", 10)).toBe(true);
     expect(queue.hasRoom("other", 11)).toBe(false);

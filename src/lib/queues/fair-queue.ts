@@ -1,12 +1,18 @@
 import { amountOf } from "../rates/amount.ts";
 import { createLinkedList, type Link, type LinkedList } from "./linked-list.ts";
+import { createRoundRobin, type RoundRobin } from "./round-robin.ts";
 
-/** A waiting item with its key and weight. */
-export type Waiting<Item> = { readonly item: Item; readonly key: string; readonly weight: number };
+/** A waiting item with its keys and weight. */
+export type Waiting<Item> = {
+  readonly item: Item;
+  readonly key: string;
+  readonly part: string;
+  readonly weight: number;
+};
 
 /**
- * A queue in which keys take turns: however many items wait under one key, another key's first item follows after one
- * item of each.
+ * A queue in which keys take turns, such as organizations, and within a key its parts, such as users: however many items
+ * wait under one key, another key's first item follows after one item of each.
  */
 export type FairQueue<Item> = {
   /**
@@ -14,13 +20,13 @@ export type FairQueue<Item> = {
    * share.
    */
   hasRoom(key: string, weight?: number): boolean;
-  /** Adds an item behind those of its key, even if there is no room. Pass the link to `remove` to take it out again. */
-  add(key: string, item: Item, weight?: number): Link<Waiting<Item>>;
+  /** Adds an item behind those of its key and part, even if there is no room. Pass the link to `remove` to take it out again. */
+  add(key: string, item: Item, options?: { weight?: number; part?: string }): Link<Waiting<Item>>;
   /** Takes the next item. If it does not fit, it stays the next; keys whose next item is held are passed over. */
   take(conditions?: Conditions): Item | undefined;
   /** How many items wait under a key, and their weight. */
   waitingOf(key: string): { items: number; weight: number };
-  /** The first waiting item of each key, which has waited longest under it. */
+  /** The first waiting item of each part of a key, which has waited longest there. */
   firsts(): Iterable<Item>;
   /** Removes a waiting item. */
   remove(link: Link<Waiting<Item>>): void;
@@ -41,96 +47,91 @@ type Options = {
   /** How many items, and how much weight, may wait. A heavier item may wait alone. */
   maxItems?: number;
   maxWeight?: number;
-  /** An item's key skips one turn for each multiple of this weight. */
+  /** The weight that a key may take in a turn, where an item is at least 1; by default, it is one item. */
   weightPerTurn?: number;
   /** A key may have this multiple of the free room waiting. */
   share?: number;
 };
 
-type Lane<Item> = { items: LinkedList<Waiting<Item>>; size: number; weight: number; turnsToMiss: number };
+type Parts<Item> = { turns: RoundRobin<LinkedList<Waiting<Item>>>; size: number; weight: number };
 
 /**
- * Creates an empty queue. Keys take turns in order of arrival, one item each (surplus round robin); each key's items
- * keep their order. A key is forgotten once nothing waits under it.
+ * Creates an empty queue. Keys take turns in order of arrival, and so do the parts of a key; the items of a part keep their
+ * order. A key is forgotten once nothing waits under it.
  */
 export function createFairQueue<Item>(options: Options = {}): FairQueue<Item> {
-  const { maxItems = Infinity, maxWeight = Infinity, weightPerTurn = Infinity, share = Infinity } = options;
-  const lanes = new Map<string, Link<Lane<Item>>>();
-  const turns = createLinkedList<Lane<Item>>();
+  const { maxItems = Infinity, maxWeight = Infinity, weightPerTurn, share = Infinity } = options;
+  const quantum = weightPerTurn ?? 1;
+  const turns = createRoundRobin<Parts<Item>>(quantum);
   let size = 0;
   let weight = 0;
 
-  function laneOf(key: string): Lane<Item> {
-    const known = lanes.get(key);
-    if (known !== undefined) return known.value;
-    const link = turns.append({ items: createLinkedList(), size: 0, weight: 0, turnsToMiss: 0 });
-    lanes.set(key, link);
-    return link.value;
+  function partsOf(key: string): Parts<Item> {
+    const known = turns.get(key);
+    if (known !== undefined) return known;
+    const parts = { turns: createRoundRobin<LinkedList<Waiting<Item>>>(quantum), size: 0, weight: 0 };
+    turns.add(key, parts);
+    return parts;
   }
 
+  function itemsOf({ turns: parts }: Parts<Item>, part: string): LinkedList<Waiting<Item>> {
+    const known = parts.get(part);
+    if (known !== undefined) return known;
+    const items = createLinkedList<Waiting<Item>>();
+    parts.add(part, items);
+    return items;
+  }
+
+  const firstOf = ({ turns: parts }: Parts<Item>) => parts.next()?.content.first;
+
   function remove(link: Link<Waiting<Item>>): void {
-    const { key, weight: removed } = link.value;
-    const lane = lanes.get(key);
-    if (lane === undefined) return;
-    lane.value.items.remove(link);
-    lane.value.size--;
-    lane.value.weight -= removed;
+    const { key, part, weight: removed } = link.value;
+    const parts = turns.get(key);
+    const items = parts?.turns.get(part);
+    if (parts === undefined || items === undefined) return;
+    items.remove(link);
+    if (items.first === undefined) parts.turns.remove(part);
+    parts.size--;
+    parts.weight -= removed;
     size--;
     weight -= removed;
-    if (lane.value.size > 0) return;
-    lanes.delete(key);
-    turns.remove(lane);
+    if (parts.size === 0) turns.remove(key);
   }
 
   return {
     hasRoom(key, more = 0) {
       const added = amountOf(more);
       if (size >= maxItems || (size > 0 && weight + added > maxWeight)) return false;
-      const lane = lanes.get(key)?.value;
-      if (lane === undefined || share === Infinity) return true;
-      return lane.size < share * (maxItems - size) && lane.weight + added <= share * (maxWeight - weight);
+      const parts = turns.get(key);
+      if (parts === undefined || share === Infinity) return true;
+      return parts.size < share * (maxItems - size) && parts.weight + added <= share * (maxWeight - weight);
     },
-    add(key, item, more = 0) {
+    add(key, item, { weight: more = 0, part = "" } = {}) {
       const added = amountOf(more);
-      const lane = laneOf(key);
-      lane.size++;
-      lane.weight += added;
+      const parts = partsOf(key);
+      parts.size++;
+      parts.weight += added;
       size++;
       weight += added;
-      return lane.items.append({ item, key, weight: added });
+      return itemsOf(parts, part).append({ item, key, part, weight: added });
     },
     take({ fits, isHeld } = {}) {
-      let passedOver = 0;
-      for (let turn = turns.first; turn !== undefined && passedOver < lanes.size; turn = turns.first) {
-        const lane = turn.value;
-        const link = lane.items.first;
-        if (link === undefined) return undefined;
-        const next = link.value;
-        if (isHeld?.(next.key, next.weight)) {
-          passedOver++;
-          turns.moveToEnd(turn);
-          continue;
-        }
-        passedOver = 0;
-        if (lane.turnsToMiss > 0) {
-          lane.turnsToMiss--;
-          turns.moveToEnd(turn);
-          continue;
-        }
-        if (fits?.(next.weight) === false) return undefined;
-        lane.turnsToMiss = Math.floor(next.weight / weightPerTurn);
-        turns.moveToEnd(turn);
-        remove(link);
-        return next.item;
-      }
-      return undefined;
+      const lane = turns.next(isHeld && (({ key, content }) => isHeld(key, firstOf(content)?.value.weight ?? 0)));
+      const link = lane === undefined ? undefined : firstOf(lane.content);
+      if (lane === undefined || link === undefined || fits?.(link.value.weight) === false) return undefined;
+      const cost = weightPerTurn === undefined ? 1 : Math.max(1, link.value.weight);
+      lane.content.turns.charge(link.value.part, cost);
+      turns.charge(lane.key, cost);
+      remove(link);
+      return link.value.item;
     },
     waitingOf(key) {
-      const lane = lanes.get(key)?.value;
-      return { items: lane?.size ?? 0, weight: lane?.weight ?? 0 };
+      const parts = turns.get(key);
+      return { items: parts?.size ?? 0, weight: parts?.weight ?? 0 };
     },
     *firsts() {
-      for (const { value } of lanes.values()) if (value.items.first !== undefined) yield value.items.first.value.item;
+      for (const { turns: parts } of turns.contents())
+        for (const items of parts.contents()) if (items.first !== undefined) yield items.first.value.item;
     },
     remove,
     get size() {

@@ -95,7 +95,7 @@ export function createLimiter(options: Options): Limiter {
         },
       };
       arrival = arrivals.append(waiter);
-      const place = queue.add(key, waiter, weight);
+      const place = queue.add(key, waiter, { weight });
       letGo = owner?.hold(waiter.refuse);
       watchFirst();
     });

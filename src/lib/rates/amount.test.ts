@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createTurnstile } from "../event-loop/turnstile.ts";
+import { createThreadScheduler } from "../event-loop/thread-scheduler.ts";
 import { createFairQueue } from "../queues/fair-queue.ts";
 import { createLimiter } from "../queues/limiter.ts";
 import { steadyClock } from "../time/clock.ts";
@@ -35,19 +35,15 @@ test.each(notFinite)("an amount of %p is counted nowhere, and changes no limit",
   expect(() => createPace({ perSecond: 1_000 / amount, clock })).toThrow(RangeError);
 });
 
-test.each(notFinite)("a weight of %p waits in no queue, and lets nobody through", async (weight) => {
+test.each(notFinite)("a weight of %p waits in no queue, and gets no turn", async (weight) => {
   const queue = createFairQueue<string>({ maxWeight: 10 });
-  expect(() => queue.add("a", "x", weight)).toThrow(RangeError);
+  expect(() => queue.add("a", "x", { weight })).toThrow(RangeError);
   expect(() => queue.hasRoom("a", weight)).toThrow(RangeError);
   expect({ size: queue.size, weight: queue.weight }).toEqual({ size: 0, weight: 0 });
 
-  const turnstile = createTurnstile(1);
-  expect(() => turnstile.takes(weight)).toThrow(RangeError);
-  expect(() => turnstile.takes(weight, "a")).toThrow(RangeError);
-  expect(turnstile.pass("a", { weight })).rejects.toThrow(RangeError);
-  expect(turnstile.takes(1)).toBe(true);
-  expect(() => turnstile.wait("a", { weight })).toThrow(RangeError);
-  expect(turnstile.waiting).toBe(0);
+  const thread = createThreadScheduler();
+  expect(() => thread.turn("a", weight)).toThrow(RangeError);
+  expect([thread.turn("a", 1), thread.waiting]).toEqual([undefined, 0]);
 
   const limiter = createLimiter({ places: 1, maxWaiting: 1, maxWaitMs: 1, whenBusy: Error, clock: steadyClock });
   expect(limiter.run(async () => undefined, { weight })).rejects.toThrow(RangeError);

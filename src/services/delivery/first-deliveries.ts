@@ -1,5 +1,5 @@
 import { createRecentCopy } from "../../lib/caches/recent-copy.ts";
-import type { PacedWork } from "../../lib/queues/paced-work.ts";
+import type { Limiter } from "../../lib/queues/limiter.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { RecipientReads, SentEvent } from "../../store/delivery/ports.ts";
@@ -19,8 +19,8 @@ type Known = { times: UserTimes; seen: Set<string> };
 
 type Options = {
   reads: Reads;
-  /** Reads long lists one at a time, at a limited pace. Organizations take turns. */
-  longReads: PacedWork;
+  /** Reads a few long lists at a time. Organizations take turns. */
+  longReads: Pick<Limiter, "run">;
   /** A clock that never goes back. */
   clock: Clock;
   /** How many users may be kept in all; the last event asked for is always kept. About 20 MB by default. */
@@ -44,11 +44,10 @@ export function createFirstDeliveries({ reads, longReads, clock, maxUsers = 200_
 
   function create(org: string, event: Place, recipients: number): Entry {
     const kept: Known = { times: createUserTimes(), seen: new Set() };
-    const pausesAfter = (users: number) => (users >= manyUsers ? 1 : 0);
     const read = () => readNew(reads, org, event, kept);
     const refresh = createRecentCopy(
       async () => {
-        await (recipients < manyUsers ? read() : longReads.run(read, { key: org, pausesAfter }));
+        await (recipients < manyUsers ? read() : longReads.run(read, { key: org }));
       },
       { maxAgeMs, clock },
     );

@@ -17,7 +17,6 @@ const store = createStore({ reader: driver, writes: createWrites({ driver, annou
 const recipients = createRecipients({
   ...store,
   longReads: { run: (work) => work() },
-  pages: { run: (work) => work() },
   steadyClock: systemClock,
 });
 const org = "o";

@@ -4,7 +4,7 @@ import { quoted } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import { addressOf } from "../../contract/log/log-event.ts";
 import type { SystemMessageEvent } from "../../contract/messages/events.ts";
-import type { PacedWork } from "../../lib/queues/paced-work.ts";
+import type { Limiter } from "../../lib/queues/limiter.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { RecipientReads, SentEvent, SentReads } from "../../store/delivery/ports.ts";
@@ -42,10 +42,8 @@ type Dependencies = {
   recipients: RecipientReads;
   sent: SentReads;
   organizations: Pick<Organizations, "get">;
-  /** Reads long lists one at a time, at a limited pace. Organizations take turns. */
-  longReads: PacedWork;
-  /** Reads candidates for one page at a time, with a pause for each thousand. Organizations take turns. */
-  pages: PacedWork;
+  /** Reads a few long lists at a time. Organizations take turns. */
+  longReads: Pick<Limiter, "run">;
   /** A clock that never goes back. */
   steadyClock: Clock;
 };
@@ -62,7 +60,7 @@ const toEveryone =
 
 /** Creates the lists of recipients on the store, in which all nodes record their deliveries. */
 export function createRecipients(dependencies: Dependencies): Recipients {
-  const { recipients: reads, longReads, pages, steadyClock } = dependencies;
+  const { recipients: reads, longReads, steadyClock } = dependencies;
   const sentEvents = createSentEvents(dependencies);
   const firstDeliveries = createFirstDeliveries({ reads, longReads, clock: steadyClock });
 
@@ -123,13 +121,7 @@ export function createRecipients(dependencies: Dependencies): Recipients {
       }
     }
 
-    const pausesAfter = () => seen / candidatesAtOnce;
-    await pages.run(
-      async () => {
-        while (!isLast && items.length < limit && seen < candidatesPerPage) await look();
-      },
-      { key: of.org, pausesAfter },
-    );
+    while (!isLast && items.length < limit && seen < candidatesPerPage) await look();
     const work = Math.floor((seen - items.length) / candidatesPerRequest); // the items are charged with the answer
     if (work > 0) await pay(work);
     return { items, cursor: isLast ? null : encodeCursor(place) };

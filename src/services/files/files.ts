@@ -2,7 +2,7 @@ import { HeraldError, toHeraldError } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import { anyBytes, type FileShown, maxContentTypeCharacters } from "../../contract/files.ts";
 import { toIso } from "../../contract/identifiers.ts";
-import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
+import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type {
@@ -15,6 +15,7 @@ import type {
 } from "../../store/files/ports.ts";
 import type { OrganizationReads } from "../../store/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
+import { threadCosts } from "../limits/costs.ts";
 import type { OrganizationUse, Room } from "../limits/organization-use.ts";
 import type { FileFigures } from "./file-figures.ts";
 
@@ -53,7 +54,8 @@ type Dependencies = {
   files: FileReads & FileWrites;
   bytes: FileBytes;
   organizations: Pick<OrganizationReads, "get">;
-  use: Pick<OrganizationUse, "know" | "reserveRoom" | "isShared">;
+  use: Pick<OrganizationUse, "know" | "reserveRoom">;
+  thread: ThreadScheduler;
   maxBytes: number;
   figures: FileFigures;
   clock: Clock;
@@ -61,19 +63,16 @@ type Dependencies = {
   elapsed: Clock;
 };
 
-// What all uploads take in while organizations share the node, which take turns: 32 MiB a second.
-const shared = { bytes: 256 * 1024, inMs: 8 };
 const unnamedMs = 24 * 3600 * 1000;
 const mediaType = /^[!#$%&'*+.^_`|~0-9a-z-]+\/[!#$%&'*+.^_`|~0-9a-z-]+(\s*;.*)?$/i; // RFC 9110, section 8.3.1
 
 /** Creates the files on the store and where bytes are kept. */
 export function createFiles(dependencies: Dependencies): Files {
-  const { files, bytes, organizations, use, maxBytes, figures, clock, elapsed } = dependencies;
-  const turns = createTurnstile(shared.bytes, { turnMs: shared.inMs });
+  const { files, bytes, organizations, use, thread, maxBytes, figures, clock, elapsed } = dependencies;
 
   async function* inTurns(org: string, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
     for await (const piece of pieces) {
-      if (use.isShared()) await turns.pass(org, { weight: piece.length });
+      await thread.turn(org, threadCosts.bytes(piece.length));
       yield piece;
     }
   }

@@ -1,5 +1,4 @@
 import { HeraldError, rateLimited, retryAfterOf } from "../../contract/errors/errors.ts";
-import { createSharing } from "../../lib/queues/sharing.ts";
 import { createMeters } from "../../lib/rates/meters.ts";
 import { createTokenBuckets, type Rate } from "../../lib/rates/token-buckets.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -56,10 +55,6 @@ export type OrganizationUse = {
   /** Like `requireRoomFor`, for events that are not sends. */
   requireRoom(org: string): void;
   ratesOf(org: string): OrganizationRates;
-  /** Notes a use that is not charged to the organization, such as a request of a user. */
-  note(org: string): void;
-  /** Whether several organizations or their users made requests or sent messages in the last second. */
-  isShared(): boolean;
 };
 
 type Options = {
@@ -80,7 +75,6 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
   const messages = createTokenBuckets({ clock });
   const requestMeters = createMeters({ clock });
   const messageMeters = createMeters({ clock });
-  const sharing = createSharing(clock.now);
 
   const nameOf = (org: string | undefined) =>
     org === undefined || limits.storedBytesOf(org) === undefined ? nobodys : org;
@@ -116,7 +110,6 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
   function charge(org: string, bytes: number): TellStored {
     const rate = rateOf(org, "messagesPerSecond");
     messages.charge(org, rate, 1);
-    sharing.note(org);
     const endReservation = limits.reserve(org, bytes);
     return (isStored) => {
       endReservation(isStored);
@@ -133,7 +126,6 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
       const waitMs = requests.waitMs(name, rate);
       if (waitMs > 0) throw tooMany("requests", rate.perSecond, waitMs);
       requests.charge(name, rate, cost);
-      if (name !== nobodys) sharing.note(name);
       requestMeters.note(name, cost);
     },
     chargeRequest(org, cost) {
@@ -181,8 +173,6 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
     },
     // A charge may be refunded in the following second.
     ratesOf: (org) => ({ requests: Math.max(0, requestMeters.of(org)), messages: messageMeters.of(org) }),
-    note: sharing.note,
-    isShared: sharing.isShared,
   };
 }
 

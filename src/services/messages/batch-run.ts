@@ -1,10 +1,11 @@
 import { HeraldError, toHeraldError } from "../../contract/errors/errors.ts";
 import { type ProblemForm, problemDocument } from "../../contract/errors/problem.ts";
 import type { BatchAnswer } from "../../contract/messages/batch.ts";
-import type { Turnstile } from "../../lib/event-loop/turnstile.ts";
+import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { createOrderedWindow } from "../../lib/queues/ordered-window.ts";
 import { createPace } from "../../lib/rates/pace.ts";
 import { beginTexts } from "../../lib/text/begun-texts.ts";
+import { threadCosts } from "../limits/costs.ts";
 import { costOfBytes } from "../limits/key-rates.ts";
 import type { LineBlock } from "../transfer/imports.ts";
 import { permitAgain } from "../transfer/toll.ts";
@@ -25,7 +26,7 @@ type Dependencies = BatchTarget & {
   onError(error: unknown, requestId: string): void;
   problemForm?: ProblemForm;
   reader: BatchLineReader;
-  turns: Pick<Turnstile, "pass">;
+  thread: ThreadScheduler;
   wish: BatchWish;
   call: BatchCall;
   /** Called once, when it holds nothing any more. */
@@ -38,12 +39,11 @@ type Answered = { line: number; text: string } | { line: number; error: HeraldEr
 // As many lines as the largest commit takes.
 const sendsAtOnce = { items: 512, weight: 256 * 1024 };
 const dryRunsAtOnce = { items: 8, weight: 256 * 1024 };
-const bytesPerUnit = 1_024; // of a turn
 const mayWaitMs = 10_000; // less than an idle connection may
 
 /** Creates a batch. The lines go to the log one after the other, so the log has them in their order. */
 export function createBatchRun(dependencies: Dependencies): BatchRun {
-  const { problemForm, elapsed, onError, reader, turns, wish, call, onEnd } = dependencies;
+  const { problemForm, elapsed, onError, reader, thread, wish, call, onEnd } = dependencies;
   const { caller, isDryRun, perSecond, blocks } = wish;
   const { requestId } = call;
   const window = createOrderedWindow<Answered>(isDryRun ? dryRunsAtOnce : sendsAtOnce);
@@ -147,7 +147,7 @@ export function createBatchRun(dependencies: Dependencies): BatchRun {
         const waitMs = pace?.take() ?? 0;
         if (waitMs >= 1) await Bun.sleep(waitMs);
         const bytes = typeof line === "string" ? line.length : bytesOfBlock; // about
-        await turns.pass(name, { weight: 1 + Math.floor(bytes / bytesPerUnit) });
+        await thread.turn(name, threadCosts.line(bytes), { part: caller.keyId });
         if (isOver) return;
         next = first + index;
         await permit();

@@ -1,11 +1,10 @@
 import { type HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import type { ProblemForm } from "../../contract/errors/problem.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
-import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
+import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { createQueue } from "../../lib/queues/queue.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Caller } from "../keys/permissions.ts";
-import type { OrganizationUse } from "../limits/organization-use.ts";
 import type { Places } from "../transfer/places.ts";
 import type { BatchCall, BatchWish } from "./batch.ts";
 import { createBatchLineReader } from "./batch-lines.ts";
@@ -24,24 +23,20 @@ export type Batches = {
 };
 
 type Dependencies = BatchTarget & {
-  use: Pick<OrganizationUse, "isShared">;
+  thread: ThreadScheduler;
   places: Places;
   limits: PayloadLimits;
   onError(error: unknown, requestId: string): void;
   problemForm?: ProblemForm;
 };
 
-const linesPerTurn = 32; // about a millisecond of the serving thread
-const sharedTurnMs = 10; // so a node reads 3,200 short lines a second, or 3 MB of long ones, while organizations share it
 const batchesOfKey = 16; // of a key that is bound to no organization
 
 /** Creates batches on the log. */
 export function createBatches(dependencies: Dependencies): Batches {
-  const { places, limits, use } = dependencies;
+  const { places, limits } = dependencies;
   const longLines = createQueue(stopped);
   const reader = createBatchLineReader({ limits, longLines });
-  const turns = createTurnstile(linesPerTurn);
-  const sharedTurns = createTurnstile(linesPerTurn, { turnMs: sharedTurnMs });
   const running = new Set<BatchRun>();
   let isStopping = false;
 
@@ -56,7 +51,6 @@ export function createBatches(dependencies: Dependencies): Batches {
       const run = createBatchRun({
         ...dependencies,
         reader,
-        turns: { pass: (...caller) => (use.isShared() ? sharedTurns : turns).pass(...caller) },
         wish,
         call,
         onEnd() {

@@ -1,5 +1,4 @@
-import { describe, expect, test } from "bun:test";
-import type { PacedWork } from "../../lib/queues/paced-work.ts";
+import { expect, test } from "bun:test";
 import type { StoredMessage } from "../../store/messages/ports.ts";
 import { createHistoryReader } from "./history.ts";
 
@@ -9,16 +8,15 @@ function unused(): never {
   throw new Error("not used here");
 }
 
-/** A reader of a conversation whose only message has so many bytes. Records the pauses after each read. */
-function readerOf(bytes: number, isShared = false) {
-  const pauses: string[] = [];
-  const paced = (name: string): PacedWork => ({
-    async run(work, { key, pausesAfter = () => 1 }) {
-      const result = await work();
-      pauses.push(`${key}: ${name}, ${pausesAfter(result)}`);
-      return result;
+/** A reader of a conversation whose only message has so many bytes. Counts the reads that waited for other long ones. */
+function readerOf(bytes: number) {
+  let long = 0;
+  const longReads = {
+    async run<Result>(work: () => Promise<Result>): Promise<Result> {
+      long++;
+      return await work();
     },
-  });
+  };
   const frame = '{"message":{"_id":"m","body":""}}'.length;
   const message: StoredMessage = {
     offset: 1,
@@ -38,9 +36,7 @@ function readerOf(bytes: number, isShared = false) {
     conversations: { get: unused },
     participants: { has: async () => true },
     standing: { conversations: async () => [conversation] },
-    reads: paced("read"),
-    longPages: paced("long page"),
-    isShared: () => isShared,
+    longReads,
     onUnreadable: unused,
   });
   const readers = {
@@ -51,33 +47,16 @@ function readerOf(bytes: number, isShared = false) {
       return items.filter((item) => item.last_message !== null).length;
     },
   };
-  return { pauses, readers };
+  return { long: () => long, readers };
 }
 
 const kibibyte = 1_024;
 
-describe.each(["page", "list by ids", "list of conversations"] as const)("after a %s", (kind) => {
-  test.each([
-    [16, 0],
-    [32, 0.5],
-    [63, 63 / 64],
-  ])("of %i KiB, there is a pause for what was read, if that was much", async (size, expected) => {
-    const { pauses, readers } = readerOf(size * kibibyte);
-    expect(await readers[kind]()).toBe(1);
-    expect(pauses).toEqual([`o: read, ${expected}`]);
-  });
-});
-
-test("a list of 128 KiB takes two pauses, and a page of more than 64 KiB waits for other long pages", async () => {
-  const { pauses, readers } = readerOf(128 * kibibyte);
-  expect(await readers["list by ids"]()).toBe(1);
-  expect(await readers["list of conversations"]()).toBe(1);
-  expect(await readers.page()).toBe(1);
-  expect(pauses).toEqual(["o: read, 2", "o: read, 2", "o: read, 2", "o: long page, 1"]);
-});
-
-test("while organizations share the node, a long page takes three pauses", async () => {
-  const { pauses, readers } = readerOf(128 * kibibyte, true);
-  expect(await readers.page()).toBe(1);
-  expect(pauses).toEqual(["o: read, 2", "o: long page, 3"]);
+test.each([
+  [63, 0],
+  [128, 1],
+])("a page of %i KiB waits for other long pages if it is long, and no list does", async (size, expected) => {
+  const { long, readers } = readerOf(size * kibibyte);
+  for (const kind of ["page", "list by ids", "list of conversations"] as const) expect(await readers[kind]()).toBe(1);
+  expect(long()).toBe(expected);
 });

@@ -4,7 +4,7 @@ import { errorAbout } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { objectWith } from "../../lib/json/json-values.ts";
-import type { PacedWork } from "../../lib/queues/paced-work.ts";
+import type { Limiter } from "../../lib/queues/limiter.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
 import type { History, MessagePlace, StoredMessage } from "../../store/messages/ports.ts";
 import type { Conversations, Organizations, Participants, Standing } from "../../store/ports.ts";
@@ -26,12 +26,8 @@ type Dependencies = {
   conversations: Pick<Conversations, "get">;
   participants: Pick<Participants, "has">;
   standing: Pick<Standing, "conversations">;
-  /** Runs all reads: a few at a time while organizations share the node, with one pause for each 64 KiB read. */
-  reads: PacedWork;
-  /** Reads pages of more than 64 KiB one at a time, at a limited pace. Organizations take turns. */
-  longPages: PacedWork;
-  /** Whether organizations share the node: then, the pause after a long page is three times as long. */
-  isShared(): boolean;
+  /** Reads a few pages of more than 64 KiB at a time. Organizations take turns. */
+  longReads: Pick<Limiter, "run">;
   /** Called for a message whose stored row is damaged. The message is left out of the page. */
   onUnreadable(place: { org: string; offset: number }): void;
 };
@@ -46,9 +42,6 @@ type Range = { after?: number | undefined; before?: number | undefined; directio
 const maxPageBytes = 512 * 1024;
 const maxLastBytes = 256 * 1024;
 const shortPageBytes = 64 * 1024;
-const bytesPerPause = 64 * 1024;
-const pausesWhileShared = 3; // after a long page
-const smallBytes = 16 * 1024; // no pause follows so little
 const rowsAtOnce = 100;
 const [opening, closing] = ['{"message":', "}"];
 
@@ -62,7 +55,7 @@ const conversationPlace = z.strictObject({ updatedAt: z.int(), id: z.string() })
 /** Creates the reader of conversations and their messages, for callers of the admin API and for participants. */
 export function createHistoryReader(dependencies: Dependencies) {
   const { history, organizations, conversations, participants, standing } = dependencies;
-  const { reads, longPages, isShared, onUnreadable } = dependencies;
+  const { longReads, onUnreadable } = dependencies;
 
   async function rangeOf(org: string, cid: string, { before, after }: MessageQuery): Promise<Range> {
     const offsetOf = async (id: string | undefined) => {
@@ -116,17 +109,14 @@ export function createHistoryReader(dependencies: Dependencies) {
     limit: number,
     finish: (messages: StoredMessage[]) => Made | Promise<Made>,
   ): Promise<Made> {
-    const short = await reads.run(async () => readUpTo(org, cid, range, { limit, maxBytes: shortPageBytes }), {
-      key: org,
-      pausesAfter,
-    });
+    const short = await readUpTo(org, cid, range, { limit, maxBytes: shortPageBytes });
     if (short.bytes < shortPageBytes) return await finish(short.messages);
     const readLong = async () => {
       const { messages } = await readUpTo(org, cid, range, { limit, maxBytes: maxPageBytes });
       await nextTurn(); // reading and answering take some milliseconds each
       return await finish(messages);
     };
-    return await longPages.run(readLong, { key: org, pausesAfter: () => (isShared() ? pausesWhileShared : 1) });
+    return await longReads.run(readLong, { key: org });
   }
 
   /** The range between two times, within another. */
@@ -160,22 +150,19 @@ export function createHistoryReader(dependencies: Dependencies) {
   /** Those of `ids` that are messages of the conversation, newest first: as many, at least one, as have 512 KiB together. */
   async function readByIds(org: string, cid: string, ids: readonly string[]) {
     const places = await history.places(org, cid, [...new Set(ids)]);
-    const { count, bytes } = fitting(
+    const count = fitting(
       places.map((place) => place.bytes),
       maxPageBytes,
     );
-    return { rows: await readAt(org, places.slice(0, count)), bytes };
+    return await readAt(org, places.slice(0, count));
   }
 
   /** The last message of each of these conversations, for as many of them, at least one, as have 256 KiB together. */
-  async function lastMessages(
-    org: string,
-    cids: string[],
-  ): Promise<{ count: number; bytes: number; messages: Map<string, Message> }> {
+  async function lastMessages(org: string, cids: string[]): Promise<{ count: number; messages: Map<string, Message> }> {
     const places = cids.length === 0 ? [] : await history.lastPlaces(org, cids);
     const byCid = new Map(places.map((place) => [place.cid, place]));
     const ordered = cids.map((cid) => byCid.get(cid));
-    const { count, bytes } = fitting(
+    const count = fitting(
       ordered.map((place) => place?.bytes ?? 0),
       maxLastBytes,
     );
@@ -184,7 +171,7 @@ export function createHistoryReader(dependencies: Dependencies) {
     const messages = new Map<string, Message>();
     for (const { row, message } of await readAt(org, wanted))
       messages.set(cidAt.get(row.offset) ?? "", { ...message, ...editOf(row) });
-    return { count, bytes, messages };
+    return { count, messages };
   }
 
   async function isMore(org: string, cid: string, range: Range, last: StoredMessage): Promise<boolean> {
@@ -214,8 +201,7 @@ export function createHistoryReader(dependencies: Dependencies) {
         throw errorAbout("not_a_participant", { user: uid, conversation: cid });
       const { ids } = query;
       if (ids !== undefined) {
-        const found = await reads.run(() => readByIds(org, cid, ids), { key: org, pausesAfter });
-        return found.rows.map(({ row }) => textOf(row));
+        return (await readByIds(org, cid, ids)).map(({ row }) => textOf(row));
       }
       const all = await rangeOf(org, cid, query);
       const range = query.updated_at === undefined ? all : await rangeBetween(org, cid, all, query.updated_at);
@@ -228,12 +214,9 @@ export function createHistoryReader(dependencies: Dependencies) {
       { limit, cursor, updated_at: between }: PageQuery & { updated_at?: Between | undefined },
     ): Promise<Page<ConversationView>> {
       const after = parseCursor(cursor, conversationPlace);
-      const list = async () => {
-        const read = await standing.conversations(org, uid, { after, limit: limit + 1, between });
-        const cids = read.slice(0, limit).map(({ id }) => id);
-        return { read, ...(await lastMessages(org, cids)) };
-      };
-      const { read, count, messages } = await reads.run(list, { key: org, pausesAfter });
+      const read = await standing.conversations(org, uid, { after, limit: limit + 1, between });
+      const cids = read.slice(0, limit).map(({ id }) => id);
+      const { count, messages } = await lastMessages(org, cids);
       return toPage(
         read,
         Math.min(limit, count),
@@ -255,18 +238,15 @@ export function createHistoryReader(dependencies: Dependencies) {
 /** The reader of conversations and their messages. */
 export type HistoryReader = ReturnType<typeof createHistoryReader>;
 
-/** How long the pause after a read is, in pauses. */
-const pausesAfter = ({ bytes }: { bytes: number }) => (bytes > smallBytes ? bytes / bytesPerPause : 0);
-
-/** How many of the items, at least one, have at most so many bytes together, and how many they have. */
-function fitting(sizes: readonly number[], maxBytes: number): { count: number; bytes: number } {
+/** How many of the items, at least one, have at most so many bytes together. */
+function fitting(sizes: readonly number[], maxBytes: number): number {
   let [count, bytes] = [0, 0];
   for (const size of sizes) {
     if (count > 0 && bytes + size > maxBytes) break;
     count++;
     bytes += size;
   }
-  return { count, bytes };
+  return count;
 }
 
 /** The part of a range beyond a message, in the range's direction. */
@@ -286,5 +266,5 @@ const editOf = ({ editedAt }: StoredMessage) => (editedAt === undefined ? {} : {
 function messageIn({ payload }: StoredMessage): Message | undefined {
   if (!payload.startsWith(opening)) return undefined;
   const event = objectWith(payload, "message");
-  return event !== undefined && Object.keys(event).length === 1 ? (event["message"] as Message) : undefined;
+  return event !== undefined && Object.keys(event).length === 1 ? (event.message as Message) : undefined;
 }

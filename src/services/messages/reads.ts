@@ -2,7 +2,6 @@ import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import type { MarkReadRequest } from "../../contract/messages/reads.ts";
 import { createBatcher } from "../../lib/queues/batcher.ts";
-import type { PacedWork } from "../../lib/queues/paced-work.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { NewRead, ReadCall, ReadMarks, ReadResult, ReadScope } from "../../store/reads/ports.ts";
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
@@ -22,8 +21,6 @@ export type Reads = {
 type Dependencies = {
   readMarks: ReadMarks;
   use: Pick<OrganizationUse, "admitChange">;
-  /** Paces the looks at what is unread while organizations share the node. */
-  looks: PacedWork;
   clock: Clock;
 };
 
@@ -35,7 +32,6 @@ const missingCodes = {
 } as const;
 
 const maxBatch = 100;
-const maxOfOrganization = { items: 20, weight: Number.POSITIVE_INFINITY };
 const maxWaiting = 20_000;
 const bytesOfRead = 512;
 const mostLooks = 3;
@@ -60,7 +56,7 @@ export function toReadCall(caller: Caller, { organizationId, senderId, messageRe
 }
 
 /** Creates reads on the store. Those of one turn of the event loop, and those that arrive during a commit, share one. */
-export function createReads({ readMarks, use, looks, clock }: Dependencies): Reads {
+export function createReads({ readMarks, use, clock }: Dependencies): Reads {
   type Marked = { result: ReadResult } | { error: unknown };
 
   async function markAlone(read: NewRead): Promise<Marked> {
@@ -84,7 +80,6 @@ export function createReads({ readMarks, use, looks, clock }: Dependencies): Rea
       }
     },
     maxBatch,
-    maxOfKey: maxOfOrganization,
     maxWaiting,
     keyOf: ({ org }) => org,
     whenFull: () => unavailable({ detail: "too many reads are waiting for the database; send them again" }),
@@ -106,7 +101,7 @@ export function createReads({ readMarks, use, looks, clock }: Dependencies): Rea
   const markAs: Reads["markAs"] = async (call, keyId) => {
     const { org, cid, uid } = call;
     for (let looked = 0; looked < mostLooks; looked++) {
-      const { upTo, unread } = requireScope(await looks.run(() => readMarks.scopeOf(call), { key: org }), call);
+      const { upTo, unread } = requireScope(await readMarks.scopeOf(call), call);
       if (unread.length === 0) return;
       const result = await store({ org, cid, uid, upTo, unread, now: clock.now(), keyId });
       if (result === "left") throw errorAbout("sender_not_participant", { sender: uid, conversation: cid });

@@ -14,8 +14,6 @@ export type Session = Identity & { head: number; headId: string | undefined; cid
 
 /** Decides who may connect. */
 export type Sessions = {
-  /** Whether so many invalid tokens came from an address lately that its connections may be delayed. */
-  isSuspect(address: string): boolean;
   /**
    * Identifies the user of a token by signature and claims, without the database. Throws `unauthorized`, or
    * `rate_limited` instead if too many invalid tokens came from that address lately; valid tokens are never refused for
@@ -85,7 +83,6 @@ export function createSessions({
   }
 
   return {
-    isSuspect: (address) => !refusals.hasRoom(address),
     async identify(token, address) {
       const identity = await verify(token, address);
       requireUnrevoked(identity);

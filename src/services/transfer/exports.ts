@@ -1,13 +1,14 @@
 import { unavailable } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import type { ExportLine } from "../../contract/transfer/lines.ts";
-import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
+import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { beginTexts } from "../../lib/text/begun-texts.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { LogReader, OrganizationReads, UserReads } from "../../store/ports.ts";
 import type { ExportReads } from "../../store/transfer/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
 import { type Caller, permitScope } from "../keys/permissions.ts";
+import { threadCosts } from "../limits/costs.ts";
 import {
   conversationPages,
   conversationPagesOf,
@@ -40,17 +41,16 @@ type Dependencies = {
   organizations: Pick<OrganizationReads, "get">;
   users: Pick<UserReads, "get">;
   places: Places;
+  thread: ThreadScheduler;
   /** A clock that never goes back. */
   elapsed: Clock;
 };
 
 const linesPerUnit = 500;
 const bytesPerUnit = 262_144;
-const msPerUnit = 4; // of all exports of the node; a unit takes the serving thread about 1 ms
 
 /** Creates exports from the store. */
-export function createExports({ exports, log, organizations, users, places, elapsed }: Dependencies): Exports {
-  const turns = createTurnstile(1, { turnMs: msPerUnit });
+export function createExports({ exports, log, organizations, users, places, thread, elapsed }: Dependencies): Exports {
   let isStopping = false;
 
   async function pagesOf({ org, uid }: ExportWish): Promise<ExportPages> {
@@ -79,7 +79,7 @@ export function createExports({ exports, log, organizations, users, places, elap
         if (lines.length === 0) continue;
         const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
         const work = Math.max(lines.length / linesPerUnit, text.length / bytesPerUnit);
-        await turns.pass(org, { weight: work });
+        await thread.turn(org, threadCosts.bytes(text.length));
         await toll.charge(work);
         await toll.permit();
         yield text;

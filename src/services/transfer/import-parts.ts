@@ -23,7 +23,7 @@ export type ImportParts = {
 };
 
 type Options = {
-  imports: ImportWrites & { rowsOfPart(): number };
+  imports: ImportWrites & { rowsOfPart: number };
   use: Pick<OrganizationUse, "reserveRoom">;
   progress: ImportProgress;
   org: string;
@@ -109,7 +109,7 @@ export function createImportParts(options: Options): ImportParts {
     writing.push(told);
   }
 
-  const isFull = () => part.rows >= imports.rowsOfPart() || part.bytes >= bytesOfPart;
+  const isFull = () => part.rows >= imports.rowsOfPart || part.bytes >= bytesOfPart;
 
   return {
     async add(line, items) {

@@ -1,7 +1,7 @@
 import { HeraldError, toHeraldError, unavailable } from "../../contract/errors/errors.ts";
 import type { ProblemForm } from "../../contract/errors/problem.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
-import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
+import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { createQueue } from "../../lib/queues/queue.ts";
 import { beginTexts } from "../../lib/text/begun-texts.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -10,6 +10,7 @@ import type { OrganizationReads } from "../../store/ports.ts";
 import type { ImportItem, ImportWrites } from "../../store/transfer/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
 import { type Caller, permitScope, permitSender, requireValidKey } from "../keys/permissions.ts";
+import { threadCosts } from "../limits/costs.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import { createLineReader } from "./import-lines.ts";
 import { createImportParts, type ImportParts } from "./import-parts.ts";
@@ -46,11 +47,12 @@ export type Imports = {
 };
 
 type Dependencies = {
-  imports: ImportWrites & { rowsOfPart(): number };
+  imports: ImportWrites & { rowsOfPart: number };
   keys: Pick<KeyReads, "isValid">;
   organizations: Pick<OrganizationReads, "get">;
   use: Pick<OrganizationUse, "reserveRoom">;
   places: Places;
+  thread: ThreadScheduler;
   limits: PayloadLimits;
   clock: Clock;
   /** A clock that never goes back. */
@@ -58,9 +60,7 @@ type Dependencies = {
   problemForm?: ProblemForm;
 };
 
-const msPerTurn = 0.5; // of the serving thread, for all imports together
 const longLine = 64 * 1024; // such lines are read one at a time
-const slowTurnMs = 2; // of what need not be fast: long lines, a millisecond to a turn, and lines that are refused
 const linesPerUnit = 500;
 const bytesPerUnit = 262_144;
 const waitForMoreMs = 50;
@@ -68,10 +68,8 @@ const participantsOfItem = 60; // two rows each, which fit the smallest part of 
 
 /** Creates imports on the store. */
 export function createImports(dependencies: Dependencies): Imports {
-  const { imports, keys, organizations, use, places, limits, clock, elapsed, problemForm } = dependencies;
-  const turns = createTurnstile(1);
+  const { imports, keys, organizations, use, places, thread, limits, clock, elapsed, problemForm } = dependencies;
   const longLines = createQueue(() => unavailable({ detail: "this node is shutting down; send all lines again" }));
-  const slowTurns = createTurnstile(1, { turnMs: slowTurnMs });
   const reader = createLineReader({ limits, participantsOfItem, now: clock.now });
   let isStopping = false;
 
@@ -94,7 +92,7 @@ export function createImports(dependencies: Dependencies): Imports {
 
   async function readLong(wish: ImportWish, line: string, keepsIds: boolean): Promise<ImportItem[] | HeraldError> {
     const { org } = wish;
-    const turn = () => slowTurns.pass(org);
+    const turn = async () => await thread.turn(org, threadCosts.slice);
     try {
       return permitted(wish, await longLines.add({ of: org }, () => reader.readInTurns(line, { org, keepsIds }, turn)));
     } catch (error) {
@@ -114,19 +112,16 @@ export function createImports(dependencies: Dependencies): Imports {
     { parts, progress }: { parts: ImportParts; progress: ImportProgress },
     { first, lines }: LineBlock,
   ): AsyncGenerator<string, void> {
-    let turnEndsAt = 0;
-    let isSlow = false;
+    let sliceEndsAt = 0;
     for (const [index, line] of lines.entries()) {
-      if (elapsed.now() >= turnEndsAt) {
+      if (elapsed.now() >= sliceEndsAt) {
         const text = progress.take();
         if (text !== "") yield text;
-        await (isSlow ? slowTurns : turns).pass(wish.org);
-        isSlow = false;
-        turnEndsAt = elapsed.now() + msPerTurn;
+        await thread.turn(wish.org, threadCosts.slice);
+        sliceEndsAt = elapsed.now() + threadCosts.slice / 1_000;
       }
       const reading = readLine(wish, line, parts.keepsIds);
       const items = reading instanceof Promise ? await reading : reading;
-      isSlow ||= items instanceof HeraldError;
       await (items instanceof HeraldError ? parts.refuse(first + index, items) : parts.add(first + index, items));
     }
   }

@@ -25,14 +25,11 @@ type Dependencies = {
   webhooks: Pick<WebhookReads, "among">;
   webhookDeliveries: Pick<WebhookDeliveryWrites, "settle">;
   hugeEvents: Pick<HugeEvents, "take">;
-  /** Whether several organizations are active on this node, so that no commit may take long. */
-  isShared(): boolean;
   /** From how many recipients on an event is told beside the others, while no organizations share the node. */
   mostOfLarge?: number;
 };
 
 const mostOfSmall = 2_000;
-const recipientsAtOnce = { alone: 20_000, shared: mostOfSmall };
 const mostKnownHuge = 1_000;
 
 /**
@@ -40,17 +37,16 @@ const mostKnownHuge = 1_000;
  * beside the others.
  */
 export function createDueEvents(dependencies: Dependencies): DueEvents {
-  const { unreached, webhooks, webhookDeliveries, hugeEvents, isShared, mostOfLarge = 20_000 } = dependencies;
+  const { unreached, webhooks, webhookDeliveries, hugeEvents, mostOfLarge = 20_000 } = dependencies;
   const reports = createReports(unreached);
   const turns = createDueTurns(unreached);
   const knownHuge = new Set<string>(); // events to everyone, which are not counted again while they wait
 
   /** Settles the first large event that can be settled now. Returns how many that were. */
   async function settleLarge(large: readonly Asked[], now: number): Promise<number> {
-    const most = isShared() ? mostOfSmall : mostOfLarge;
     for (const one of large) {
       const report =
-        one.told !== undefined || knownHuge.has(one.event.id) ? undefined : await reports.of(one.event, most);
+        one.told !== undefined || knownHuge.has(one.event.id) ? undefined : await reports.of(one.event, mostOfLarge);
       if (report !== undefined) return await settle([one], [one], () => report, now);
       if (knownHuge.size >= mostKnownHuge) knownHuge.clear();
       knownHuge.add(one.event.id);
@@ -92,10 +88,9 @@ export function createDueEvents(dependencies: Dependencies): DueEvents {
       if (due.length === 0) return "none";
       const asked = await askedOf(due);
       const large = asked.filter(({ event }) => isLarge(event));
-      const most = isShared() ? recipientsAtOnce.shared : recipientsAtOnce.alone;
       const some = firstOf(
         asked.filter(({ event }) => !isLarge(event)),
-        most,
+        mostOfSmall,
       );
       const taken = new Set(some);
       const left = new Set(asked.filter((one) => !taken.has(one)).map(keyOf));

@@ -38,8 +38,6 @@ type Dependencies = {
   webhookDeliveries: Pick<WebhookDeliveryReads & WebhookDeliveryWrites, "queues" | "claim" | "finish" | "postpone">;
   unreached: EventTextReads & Pick<UnreachedReads, "users">;
   attempt: Attempt;
-  /** Whether several organizations are active on this node, so that no commit may take long. */
-  isShared(): boolean;
   /** A clock that never goes back. */
   elapsed: Clock;
   random(): number;
@@ -55,7 +53,7 @@ type Job = { delivery: WebhookDelivery; hook: StoredWebhook; body: string } & Cl
 
 const queuesAtOnce = 50;
 // A delivery has up to 20 kB, which each of these commits writes.
-const claimedAtOnceIfShared = 8;
+const mostClaimedAtOnce = 16;
 // A claim ends when its node has died. A post takes 15 s at most, and begins only while its claim is young.
 const claimMs = 40_000;
 const beginWithinMs = 20_000;
@@ -68,10 +66,9 @@ const stopMayTakeMs = 4_000;
 
 /** Creates the posting of deliveries that are due on any node: each claims some, and posts them. */
 export function createPosting(dependencies: Dependencies): Posting {
-  const { webhooks, webhookDeliveries, unreached, attempt, isShared, elapsed, random, onDisabled, onError } =
-    dependencies;
+  const { webhooks, webhookDeliveries, unreached, attempt, elapsed, random, onDisabled, onError } = dependencies;
   const figures: PostFigures = { delivered: 0, failed: 0, givenUp: 0, disabled: 0 };
-  const results = createResults({ store: webhookDeliveries.finish, isShared, onError });
+  const results = createResults({ store: webhookDeliveries.finish, onError });
   const lanes = createLanes<Job>({ run, onRoom: dependencies.onRoom });
 
   async function run({ delivery, hook, body, claimedAt, now }: Job): Promise<{ isGood: boolean; durationMs: number }> {
@@ -102,7 +99,7 @@ export function createPosting(dependencies: Dependencies): Posting {
 
   /** Claims deliveries of a webhook that is on. */
   async function claimOf(hook: StoredWebhook, now: number): Promise<WebhookDelivery[]> {
-    const limit = Math.min(lanes.roomOf(hook.ref), isShared() ? claimedAtOnceIfShared : Number.POSITIVE_INFINITY);
+    const limit = Math.min(lanes.roomOf(hook.ref), mostClaimedAtOnce);
     if (limit === 0) return [];
     const queue = { org: hook.org, webhook: hook.ref };
     return await webhookDeliveries.claim(queue, { now, until: now + claimMs, limit });

@@ -26,7 +26,6 @@ function setUp(failure: (ids: string[]) => unknown) {
       if (error !== undefined) throw error;
       stored.push(ids);
     },
-    isShared: () => false,
     onError: (error) => errors.push(error),
   });
   return { results, stored, errors };

@@ -13,12 +13,10 @@ export type Results = {
 
 type Dependencies = {
   store: WebhookDeliveryWrites["finish"];
-  /** Whether several organizations are active on this node, so that no commit may take long. */
-  isShared(): boolean;
   onError(error: unknown): void;
 };
 
-const atOnce = { alone: 250, shared: 16 };
+const mostAtOnce = 32; // each has up to 20 kB, and no commit may take long
 const gatherMs = 10;
 const againMs = 500;
 
@@ -26,7 +24,7 @@ const againMs = 500;
  * Creates the storage of results. While the database is away it tries again: a result that is never stored only means
  * that another node posts the same once more.
  */
-export function createResults({ store, isShared, onError }: Dependencies): Results {
+export function createResults({ store, onError }: Dependencies): Results {
   let waiting: { result: TriedDelivery; done(): void }[] = [];
   let storing: Promise<void> | undefined;
   let isFailing = false;
@@ -55,9 +53,8 @@ export function createResults({ store, isShared, onError }: Dependencies): Resul
 
   async function storeAll(): Promise<void> {
     while (waiting.length > 0 && !isClosed) {
-      const most = isShared() ? atOnce.shared : atOnce.alone;
-      await Bun.sleep(waiting.length < most ? gatherMs : 0);
-      const some = waiting.slice(0, most);
+      if (waiting.length < mostAtOnce) await Bun.sleep(gatherMs);
+      const some = waiting.slice(0, mostAtOnce);
       try {
         await storeSome(some.map(({ result }) => result));
         waiting = waiting.slice(some.length);

@@ -16,16 +16,12 @@ export type UnreachedPages = {
 type Dependencies = {
   unreached: Pick<UnreachedReads, "recipientsOf">;
   recipients: Pick<RecipientReads, "deliveryIds" | "deliveries" | "acknowledgedAt">;
-  /** Whether several organizations are active on this node, so that no piece of work may take long. */
-  isShared(): boolean;
-  /** Does a piece of work; while the node is shared, after others, and with a rest. */
-  inTurn<Result>(work: () => Promise<Result>): Promise<Result>;
 };
 
-const usersAtOnce = { alone: 1_000, shared: 200 };
+const usersAtOnce = 500;
 
 /** Creates the pages. They say the same as `Reports`. */
-export function createUnreachedPages({ unreached, recipients, isShared, inTurn }: Dependencies): UnreachedPages {
+export function createUnreachedPages({ unreached, recipients }: Dependencies): UnreachedPages {
   return {
     async open(event, until) {
       const { org, id, kind } = event;
@@ -46,15 +42,10 @@ export function createUnreachedPages({ unreached, recipients, isShared, inTurn }
 
       return async function* pages(after) {
         for (let place = after; ; ) {
-          const limit = isShared() ? usersAtOnce.shared : usersAtOnce.alone;
-          const { page, users } = await inTurn(async () => {
-            const found = await unreached.recipientsOf(event, { after: place, limit });
-            const uids = found.flatMap(({ uid, isRecipient }) => (isRecipient ? [uid] : []));
-            return { page: found, users: await unreachedAmong(uids) };
-          });
-          yield users;
+          const page = await unreached.recipientsOf(event, { after: place, limit: usersAtOnce });
+          yield await unreachedAmong(page.flatMap(({ uid, isRecipient }) => (isRecipient ? [uid] : [])));
           const last = page.at(-1);
-          if (last === undefined || page.length < limit) return;
+          if (last === undefined || page.length < usersAtOnce) return;
           place = last.uid;
           await nextTurn();
         }

@@ -45,8 +45,6 @@ type Dependencies = {
   recipients: RecipientReads;
   organizations: Pick<OrganizationReads, "get">;
   allowsPrivate: boolean;
-  /** Whether several organizations are active on this node, so that this work rests most of the time. */
-  isShared?(): boolean;
   clock: Clock;
   /** A clock that never goes back. */
   elapsed: Clock;
@@ -57,23 +55,13 @@ type Dependencies = {
 const lookEveryMs = 800;
 // Nodes store what they have delivered four times a second, and later when they are busy.
 const settlingMs = 1_000;
-// While organizations share the node, work comes in small pieces, and a rest follows each, of this many times its length.
-const sharedRest = { times: 3, atMostMs: 200 };
 // A node that was slower than another leaves the next ones to it.
 const yieldMs = 150;
 
 /** Creates the webhooks of a node, and what posts to them once it is started. */
-export function createWebhookService(given: Dependencies): WebhookService {
-  const { allowsPrivate, isShared = () => false, elapsed, random = Math.random } = given;
-  const { claim, finish, settleParts } = given.webhookDeliveries;
-  const webhookDeliveries: Dependencies["webhookDeliveries"] = {
-    ...given.webhookDeliveries,
-    claim: (...args) => inTurn(() => claim(...args)),
-    finish: (...args) => inTurn(() => finish(...args)),
-    settleParts: (...args) => inTurn(() => settleParts(...args)),
-  };
-  const dependencies = { ...given, webhookDeliveries, isShared };
-  const attempt = given.attempt ?? createAttempt({ allowsPrivate, elapsed });
+export function createWebhookService(dependencies: Dependencies): WebhookService {
+  const { webhookDeliveries, allowsPrivate, elapsed, random = Math.random } = dependencies;
+  const attempt = dependencies.attempt ?? createAttempt({ allowsPrivate, elapsed });
   let observers: Observers | undefined;
   let isStopped = false;
 
@@ -87,37 +75,12 @@ export function createWebhookService(given: Dependencies): WebhookService {
   });
   const hugeEvents = createHugeEvents({
     ...dependencies,
-    pages: createUnreachedPages({ ...dependencies, inTurn }),
+    pages: createUnreachedPages(dependencies),
     onParts: () => tries.wakeIn(0),
     onRoom: () => events.wakeIn(0),
     onError: (error) => observers?.onError(error),
   });
   const dueEvents = createDueEvents({ ...dependencies, hugeEvents });
-
-  /** Does a piece of work, and rests after it while organizations share the node, so that there is time for others. */
-  async function rested<Result>(work: () => Promise<Result>): Promise<Result> {
-    const begunAt = elapsed.now();
-    const result = await work();
-    const tookMs = elapsed.now() - begunAt;
-    if (isShared()) await Bun.sleep(Math.min(sharedRest.times * tookMs, sharedRest.atMostMs));
-    return result;
-  }
-
-  let turn = Promise.resolve();
-
-  /** Does one such piece after the other while organizations share the node; otherwise, all at once. */
-  async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (!isShared()) return await work();
-    const before = turn;
-    const { promise, resolve: end } = Promise.withResolvers<void>();
-    turn = promise;
-    await before;
-    try {
-      return await rested(work);
-    } finally {
-      end();
-    }
-  }
 
   async function lookAtEvents(): Promise<number | undefined> {
     while (!isStopped) {
@@ -125,7 +88,7 @@ export function createWebhookService(given: Dependencies): WebhookService {
       if (eventAt === undefined) return undefined;
       const inMs = eventAt + settlingMs - now;
       if (inMs > 0) return inMs;
-      const outcome = await rested(() => dueEvents.settleSome(now - settlingMs, now));
+      const outcome = await dueEvents.settleSome(now - settlingMs, now);
       if (outcome === "late") return (1 + random()) * yieldMs;
       tries.wakeIn(0);
     }

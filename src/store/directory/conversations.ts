@@ -1,10 +1,9 @@
 import { isAmongSorted, sortInTurns } from "../../lib/event-loop/sort-in-turns.ts";
-import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
+import { createThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { createId } from "../../lib/text/ids.ts";
 import { requireKey } from "../keys/key-proofs.ts";
 import { emitMembership, type MembershipOf } from "../log/control-events.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
-import { createPacedWork } from "../log/paced-work.ts";
 import type { ConversationReads, ConversationWrites, KeyProof, Put } from "../ports.ts";
 import type { Driver, Reader } from "../sql/driver.ts";
 import { inSteps, rowsOfStep } from "../sql/steps.ts";
@@ -17,7 +16,7 @@ const find = "SELECT id, name, created_at FROM conversation WHERE org = ? AND id
 const findOtherCall = `SELECT id FROM event
   WHERE org = ? AND cid = ? AND "offset" > ? AND kind = 'membership' AND fingerprint <> ? LIMIT 1`;
 
-const restOfStep = 1; // so that large changes use half of the database at most while anybody sends
+const sliceUs = 1_000;
 
 type Dependencies = { driver: Driver; writer: LogWriter };
 type Name = string | null | undefined;
@@ -33,8 +32,7 @@ type Begun = { put: Put; head: number; isDone: boolean };
 export function createConversationWrites({ driver, writer }: Dependencies): ConversationWrites {
   const membership = createMembership(driver);
   const { participantsOfStep: rows } = driver.dialect;
-  const steps = createPacedWork({ isSending: writer.isSending, restPerMs: restOfStep });
-  const sorting = createTurnstile(1); // however many sets are being replaced, a turn of the event loop sorts part of one
+  const thread = createThreadScheduler(); // of the writer: however many sets are being replaced, others get their turn
 
   /**
    * Creates or renames the conversation, and replaces its participants if one step suffices. Otherwise emits an empty
@@ -109,7 +107,7 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
         await requireKey(driver.dialect, sql, of.by);
         return true;
       };
-      return await steps.run(org, () => writer.transaction([org], take));
+      return await writer.transaction([org], take);
     }
 
     for (let from = 0; from < wanted.length; from += rows) {
@@ -132,7 +130,7 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
   return {
     async put(org, cid, { name, participants }, now, by) {
       const of = { org, cid, now, call: createId(), by };
-      const wanted = participants && (await sortInTurns(participants, () => sorting.pass(org)));
+      const wanted = participants && (await sortInTurns(participants, async () => await thread.turn(org, sliceUs)));
       const begun = await begin(of, name, wanted);
       if (begun !== undefined && wanted !== undefined && !begun.isDone) await replaceInSteps(of, wanted, begun);
       return begun?.put;
@@ -155,7 +153,7 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
           await sql.run("DELETE FROM conversation WHERE org = ? AND id = ?", org, cid);
           return true;
         });
-      return await inSteps(() => (hasBegun ? steps.run(org, removeSome) : removeSome()));
+      return await inSteps(removeSome);
     },
   };
 }

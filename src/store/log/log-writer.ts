@@ -4,7 +4,6 @@ import type { Turn } from "../../lib/queues/turns.ts";
 import { type Driver, house, type Row, type Rows, type Transaction } from "../sql/driver.ts";
 import { dueRows, readWishes, type Wish, wishesFor } from "../webhooks/wishes.ts";
 import { importedKind } from "./past.ts";
-import { createSending } from "./sending.ts";
 
 /** An event without an offset. */
 export type NewEvent = Omit<LogEvent, "offset" | "prev"> & {
@@ -113,8 +112,6 @@ export type LogWriter = {
   transaction<Result>(orgs: string[], work: Work<Result>): Promise<Result>;
   /** Like `transaction`, for one of the many parts of a change to one organization. */
   bulk<Result>(org: string, work: Work<Result>): Promise<Result>;
-  /** Whether there was a batch within the last second. */
-  isSending(): boolean;
 };
 
 /** Creates a log writer. `announce` is called after each `transaction` that emitted events, in offset order. */
@@ -216,8 +213,6 @@ export function createLogWriter({
     }, turn);
   }
 
-  const sending = createSending();
-
   const writeInTurn = async <Result>(orgs: string[], work: Work<Result>, turn = turnOf(orgs)) =>
     await write(orgs, { look: async () => undefined, work, turn });
 
@@ -230,13 +225,11 @@ export function createLogWriter({
   return {
     commit: async (orgs, work) => (await writeInTurn(orgs, work)).result,
     async commitBatch(orgs, look, work) {
-      sending.note();
       const distinct = [...new Set(orgs)]; // a batch names an organization once for each of its sends
       return (await write(distinct, { look, work, turn: "shared" })).result;
     },
     transaction: (orgs, work) => writeAndAnnounce(orgs, work),
     bulk: (org, work) => writeAndAnnounce([org], work, { of: org, isBulk: true }),
-    isSending: sending.isSending,
   };
 }
 

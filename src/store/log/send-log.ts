@@ -3,12 +3,9 @@ import type { CommitMark, LogEvent } from "../../contract/log/log-event.ts";
 import { createBatcher, type Overlap } from "../../lib/queues/batcher.ts";
 import type { BatchLog, NewSend, PendingSends, SendLog, SendOutcome } from "../ports.ts";
 import { toLogEvent } from "./log-writer.ts";
-import { createSending } from "./sending.ts";
-import { createWebhookPace } from "./webhook-pace.ts";
+import { createWaitingWebhooks } from "./waiting-webhooks.ts";
 
 const maxBatch = 500;
-// A batch of 500 takes PostgreSQL 15 ms, and a send of another organization waits for one and goes with the next.
-const maxOfOrganization = { items: 64, weight: 64 * 1024 };
 const maxWaiting = 20_000;
 
 // In characters: payloads are almost all ASCII, and a character takes two bytes of memory at most.
@@ -51,7 +48,7 @@ export function createSendLog({
   batchSize = maxBatch,
   overlap,
 }: Options): SendLog & PendingSends {
-  const webhooks = createWebhookPace();
+  const webhooks = createWaitingWebhooks();
 
   async function appendAll(sends: NewSend[]): Promise<SendOutcome[]> {
     try {
@@ -64,7 +61,6 @@ export function createSendLog({
 
   const batcher = createBatcher<NewSend, SendOutcome>({
     async flush(sends) {
-      sending.note();
       const startedAt = performance.now();
       const outcomes = await appendAll(sends);
       const markOf = observer?.onCommit(sends, performance.now() - startedAt);
@@ -80,7 +76,6 @@ export function createSendLog({
       return outcomes;
     },
     maxBatch: batchSize,
-    maxOfKey: maxOfOrganization,
     maxWaiting,
     weights: { ...maxWeight, of: (send) => weightOf(send) + webhooks.of(send.org) * webhookWeight },
     keyOf: ({ org }) => org,
@@ -88,19 +83,16 @@ export function createSendLog({
     whenFull: () => unavailable({ detail: "too many sends are waiting for the database; retry with the same id" }),
   });
   const coalesce = createCoalescer({ isBusy: batcher.hasMore, announce });
-  const sending = createSending();
   return {
     append(send) {
       observer?.onAppend?.(send);
-      const turn = webhooks.turnOf(send.org);
-      return turn === undefined ? batcher.add(send) : turn.then(() => batcher.add(send));
+      return batcher.add(send);
     },
     oldestPending() {
       let oldest: number | undefined;
       for (const { createdAt } of batcher.pending()) oldest = Math.min(oldest ?? createdAt, createdAt);
       return oldest;
     },
-    isSending: sending.isSending,
   };
 }
 

@@ -244,7 +244,7 @@ export async function openPostgres(
       writes,
       nodes: createNodeRegistry(driver),
       busSecrets: createBusSecrets(driver),
-      overlap: "lanes",
+      overlap: { depth: 2, byKey: true },
       sizes: () => readPostgresSizes(driver),
       watch: { look: () => writes.trial.run(0), everyMs: lookEveryMs },
       migrated,

@@ -42,7 +42,7 @@ export type Dialect = {
    * How many rows one part of an import may write, so that it holds the writer for few milliseconds: while nobody sends, and
    * beside sends; measured in docs/decisions/0047.
    */
-  rowsOfImport: { alone: number; besideSends: number };
+  rowsOfImport: number;
   /** Statements, run after migrations, that give the planner statistics; none if it collects them itself. */
   statistics: readonly string[];
 };
@@ -68,7 +68,7 @@ export const sqliteDialect: Dialect = {
   hasRowSecurity: false,
   estimateRows: undefined,
   participantsOfStep: 250,
-  rowsOfImport: { alone: 250, besideSends: 125 },
+  rowsOfImport: 125,
   statistics,
 };
 
@@ -92,7 +92,7 @@ export const postgresDialect: Dialect = {
   isShared: true,
   hasRowSecurity: true,
   participantsOfStep: 100,
-  rowsOfImport: { alone: 500, besideSends: 125 },
+  rowsOfImport: 250,
   estimateRows: "SELECT CAST(reltuples AS BIGINT) AS rows FROM pg_class WHERE oid = to_regclass(CAST(? AS text))",
   statistics: [],
 };

@@ -1,6 +1,5 @@
 import { Worker } from "node:worker_threads";
 import { unavailable } from "../../contract/errors/errors.ts";
-import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
 import { createFairQueue, shareOfFree } from "../../lib/queues/fair-queue.ts";
 import { sqliteDialect } from "../sql/dialect.ts";
 import type { Reader, Row, SqlValue } from "../sql/driver.ts";
@@ -50,7 +49,7 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
   let lastId = 0;
   let state: "open" | "closing" | "lost" = "open";
   const pool = Array.from({ length: threads }, start);
-  const sending = createTurnstile(sentPerTurn, { onTurn: () => pool.forEach(fill) });
+  let sent = 0; // in this turn of the event loop
 
   function start(): Thread {
     const worker = new Worker(entry ?? new URL("./reader-worker.ts", import.meta.url), { workerData: file });
@@ -62,8 +61,7 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
       if (report.kind === "closed") thread.closed.resolve();
       if (report.kind === "rows") {
         thread.depth = report.tookMs < short.ms && report.rows.length < short.rows ? sentAhead : 1;
-        const weight = Math.floor(report.rows.length / rowsPerRead);
-        if (weight > 0) sending.takes(weight);
+        spend(report.rows.length / rowsPerRead);
         end(thread, report.id)?.resolve(report.rows);
       }
       if (report.kind === "error") end(thread, report.id)?.reject(receiveError(report.error));
@@ -80,8 +78,18 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
     return read;
   }
 
+  function spend(reads: number): void {
+    if (sent === 0 && reads > 0) {
+      setImmediate(() => {
+        sent = 0;
+        pool.forEach(fill);
+      });
+    }
+    sent += reads;
+  }
+
   function fill(thread: Thread): void {
-    while (thread.reads.size < thread.depth && queue.size > 0 && sending.takes()) {
+    while (thread.reads.size < thread.depth && queue.size > 0 && sent < sentPerTurn) {
       const next = queue.take();
       if (next !== undefined) send(thread, next);
     }
@@ -89,6 +97,7 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
 
   function send(thread: Thread, read: Read): void {
     const { text, values } = read;
+    spend(1);
     thread.reads.set(++lastId, read);
     post(thread, { id: lastId, text, values });
   }
@@ -99,7 +108,7 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
 
   function findFree(): Thread | undefined {
     const thread = pool.reduce((least, each) => (each.reads.size < least.reads.size ? each : least));
-    return thread.reads.size < thread.depth && sending.takes() ? thread : undefined;
+    return thread.reads.size < thread.depth && sent < sentPerTurn ? thread : undefined;
   }
 
   function read(key: string, text: string, values: SqlValue[]): Promise<Row[]> {

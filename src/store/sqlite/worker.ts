@@ -1,6 +1,6 @@
 // The thread that writes to the embedded database. Its flushes and checkpoints block no other thread.
 import { parentPort, workerData } from "node:worker_threads";
-import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
+import { createThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { migrateStore } from "../migrate.ts";
 import type { KeyProof } from "../ports.ts";
 import { createWrites } from "../store.ts";
@@ -18,6 +18,7 @@ import {
 import { openSqlite } from "./sqlite.ts";
 
 const longText = 64 * 1024;
+const unpackingUs = 10_000;
 
 function report(message: Report): void {
   parentPort?.postMessage(message);
@@ -30,7 +31,7 @@ async function open(file: string): Promise<void> {
   const versions = await migrateStore(driver, { tell });
   const writes = createWrites({ driver, announce: (events) => report({ kind: "committed", events }) });
   const { conversations, imports } = writes;
-  const entrance = createTurnstile(1); // unpacking 100,000 participants takes about 10 ms; sends get their turn between two sets
+  const thread = createThreadScheduler();
   async function putConversation(
     org: string,
     cid: string,
@@ -38,7 +39,8 @@ async function open(file: string): Promise<void> {
     now: number,
     by: KeyProof | undefined,
   ): Promise<unknown> {
-    if (put.participants !== undefined && put.participants.length > longText) await entrance.pass(org);
+    // Unpacking 100,000 participants takes about 10 ms; sends get their turn between two sets.
+    if (put.participants !== undefined && put.participants.length > longText) await thread.turn(org, unpackingUs);
     return await conversations.put(org, cid, unpackPut(put), now, by);
   }
   const ports: Record<string, Record<string, (...args: never[]) => Promise<unknown>>> = {

@@ -260,7 +260,7 @@ export function describeLog(engine: string, open: OpenDatabase): void {
 
     test("takes no more sends of one organization than it can hold, says to retry, and still takes another's", async () => {
       const { store, overlap } = context;
-      const underWay = typeof overlap === "object" ? overlap.depth * overlap.from : 0; // these have left the queue
+      const underWay = overlap !== undefined && "from" in overlap ? overlap.depth * overlap.from : 0; // these have left the queue
       const org = await createOrganization();
       const sends = Array.from({ length: underWay + 16_001 }, () =>
         store.sends.append(messageOf("nowhere", { cid: org })),

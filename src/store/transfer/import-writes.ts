@@ -3,14 +3,12 @@ import { nameImportedFiles } from "../files/files.ts";
 import { requireKey } from "../keys/key-proofs.ts";
 import { emitBlock, emitMembership } from "../log/control-events.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
-import { createPacedWork } from "../log/paced-work.ts";
 import type { Driver } from "../sql/driver.ts";
 import { isUniqueViolation } from "../sql/unique-violation.ts";
 import { lookAt } from "./import-look.ts";
 import { type ImportPlan, planImport } from "./import-plan.ts";
 import { type ImportOutcome, type ImportPart, type ImportWrites, payloadOf } from "./ports.ts";
 
-const restOfPart = 2; // so that imports use a third of the database at most while anybody sends
 const findOrganization = "SELECT id FROM organization WHERE id = ? AND deleted_at IS NULL";
 
 type Dependencies = { driver: Driver; writer: LogWriter };
@@ -20,8 +18,6 @@ type Dependencies = { driver: Driver; writer: LogWriter };
  * that its cost is that of its rows.
  */
 export function createImportWrites({ driver, writer }: Dependencies): ImportWrites {
-  const parts = createPacedWork({ isSending: writer.isSending, restPerMs: restOfPart });
-
   async function addAll(part: ImportPart, givesIds: boolean): Promise<ImportOutcome | undefined> {
     const { org } = part;
     return await writer.bulk(org, async (transaction) => {
@@ -62,10 +58,7 @@ export function createImportWrites({ driver, writer }: Dependencies): ImportWrit
     );
   }
 
-  return {
-    add: (part) => parts.run(part.org, () => add(part)),
-    check: (part, also) => parts.run(part.org, () => check(part, also)),
-  };
+  return { add, check };
 }
 
 function outcomeOf({ faults, written }: ImportPlan, gaveIds: boolean): ImportOutcome {

@@ -41,7 +41,6 @@ export async function startWebhookNode() {
       const error = status < 300 ? null : `the receiver answered ${status}`;
       return { at: now, durationMs: 0, status, error, answer: "" };
     },
-    isShared: () => false,
     elapsed,
     random: () => 0,
     onRoom: () => undefined,
@@ -57,13 +56,13 @@ export async function startWebhookNode() {
     const errors: unknown[] = [];
     const hugeEvents = createHugeEvents({
       ...onStore,
-      pages: createUnreachedPages({ ...store, isShared: () => false, inTurn: (work) => work() }),
+      pages: createUnreachedPages(store),
       elapsed,
       onParts: () => undefined,
       onRoom: () => undefined,
       onError: (error) => void errors.push(error),
     });
-    const dueEvents = createDueEvents({ ...onStore, hugeEvents, isShared: () => false, mostOfLarge });
+    const dueEvents = createDueEvents({ ...onStore, hugeEvents, mostOfLarge });
     return { hugeEvents, errors, settle: () => dueEvents.settleSome(state.now, state.now) };
   }
 

@@ -1,5 +1,6 @@
 import { defaultPayloadLimits } from "../../../src/contract/limits.ts";
 import { readLines } from "../../../src/http/requests/lines.ts";
+import { createThreadScheduler } from "../../../src/lib/event-loop/thread-scheduler.ts";
 import type { Caller } from "../../../src/services/keys/permissions.ts";
 import type { Batches, createBatches } from "../../../src/services/messages/batches.ts";
 import { createPlaces, type Places } from "../../../src/services/transfer/places.ts";
@@ -54,7 +55,8 @@ function runWorld(seed: number, product: Product, time: SimulatedTime): BatchRep
     const places = createPlaces({ what: "batches", ofOrganization: placesOfOrganization, ofNode: 64 });
     const batches = product({
       sends: log,
-      use: { admitSend: () => () => undefined, isShared: () => false },
+      use: { admitSend: () => () => undefined },
+      thread: createThreadScheduler(),
       dryRuns: { message: unused, systemMessage: unused },
       places,
       limits: defaultPayloadLimits,

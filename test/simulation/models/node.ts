@@ -3,6 +3,7 @@ import type { LogEvent } from "../../../src/contract/log/log-event.ts";
 import type { Audience } from "../../../src/gateway/delivery/audience.ts";
 import type { PlayedEvent } from "../../../src/gateway/delivery/delivery-ledger.ts";
 import { conversationTopic, organizationTopic } from "../../../src/gateway/fanout/topics.ts";
+import { createThreadScheduler } from "../../../src/lib/event-loop/thread-scheduler.ts";
 import type { Session } from "../../../src/services/sessions/sessions.ts";
 import type { Identity } from "../../../src/services/sessions/tokens.ts";
 import type { Random } from "../../harness/random.ts";
@@ -148,15 +149,13 @@ export function createNode(options: Options): Node {
       followActivity: () => () => undefined,
     },
     ratesOf: () => ({ requests: 0, messages: 0 }),
-    noteUse: () => undefined,
-    isShared: () => false,
+    thread: createThreadScheduler(),
     log: {
       heads: (orgs) => ask(() => reads.heads(orgs)),
       readFrom: (org, offset, limit) => ask(() => reads.readFrom(org, offset, limit)),
       readAfter: (...of) => ask(() => reads.readAfter(...of)),
     },
     sessions: {
-      isSuspect: () => false,
       requireUnrevoked: () => undefined,
       async identify(token, address) {
         const identity = await sessions.identify(token, address);

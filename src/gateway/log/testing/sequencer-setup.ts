@@ -1,6 +1,5 @@
 import type { LogEvent } from "../../../contract/log/log-event.ts";
 import { logStart } from "../../../contract/log/log-place.ts";
-import { createStage } from "../../fanout/stage.ts";
 import { createBudget } from "../budget.ts";
 import { createSequencer, type LogBreak, type Sequencer } from "../sequencer.ts";
 
@@ -34,15 +33,6 @@ type Setting = {
   play?: (event: LogEvent) => boolean;
   connections?: number;
 };
-
-/** For stages whose plays no crowd waits for. */
-export const noCrowds = { next: () => undefined, settle: () => undefined };
-
-/** The stage of an organization that is alone. */
-export const stageForOne = createStage({ isShared: () => false, crowds: noCrowds });
-
-/** The place of that organization. */
-export const alone = stageForOne.of("o");
 
 /** Creates a fake store log and a sequencer on it. */
 export function setUp({
@@ -96,7 +86,7 @@ export function setUp({
       played.push(one.offset);
       return { isSlow: play(one), connections };
     },
-    place: alone,
+    leave: () => undefined,
     onRepair: () => log.repairs++,
     onBreak: (found) => breaks.push(found),
     onError: (error) => errors.push(error),
