@@ -209,7 +209,7 @@ const settings = {
 
 const schema = z.strictObject(settings);
 
-/** All settings, parsed and frozen. Limits are in their own units, `…_SECONDS` in milliseconds; a lifted limit is `Infinity`. */
+/** All settings, parsed and frozen. Each is in the unit that its name says; a lifted limit is `Infinity`. */
 export type Config = Readonly<z.output<typeof schema>>;
 
 /** A setting as `herald serve --help` shows it. */
@@ -310,8 +310,8 @@ export function gatewayLimitsOf(config: Config) {
     requestsPerWindow: config.HERALD_LIMIT_REQUESTS_PER_CONNECTION,
     userRequests: config.HERALD_LIMIT_USER_REQUESTS,
     jsonDepth: config.HERALD_LIMIT_JSON_DEPTH,
-    pingMs: config.HERALD_LIMIT_PING_SECONDS,
-    pongMs: config.HERALD_LIMIT_PONG_SECONDS,
+    pingMs: config.HERALD_LIMIT_PING_SECONDS * 1000,
+    pongMs: config.HERALD_LIMIT_PONG_SECONDS * 1000,
     connectionsPerUser: config.HERALD_LIMIT_CONNECTIONS_PER_USER,
     connectionsPerAddress: config.HERALD_LIMIT_CONNECTIONS_PER_ADDRESS,
   };

@@ -299,7 +299,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     backlog: connections.backlog,
     pages: createConsolePages({ hasDemo: config.HERALD_DEMO, basePath }),
     basePath,
-    limits: { ...httpLimitsOf(config), idleSeconds: config.HERALD_LIMIT_IDLE_SECONDS / 1000 },
+    limits: { ...httpLimitsOf(config), idleSeconds: config.HERALD_LIMIT_IDLE_SECONDS },
     follow,
     redact,
     onError,

@@ -19,7 +19,8 @@ type Dependencies = {
  */
 export function createCrowds({ config, clientAddress, countOfAddress }: Dependencies) {
   const mostOfAddress = config.HERALD_LIMIT_CONNECTIONS_PER_ADDRESS;
-  const keptAlive = createKeptAlive({ keptMs: config.HERALD_LIMIT_IDLE_SECONDS + closedLateMs, clock: steadyClock });
+  const keptMs = config.HERALD_LIMIT_IDLE_SECONDS * 1000 + closedLateMs;
+  const keptAlive = createKeptAlive({ keptMs, clock: steadyClock });
   return (request: Request, peers: Peers): boolean => {
     if (mostOfAddress === Number.POSITIVE_INFINITY) return false;
     const address = networkOf(clientAddress(request, peers));

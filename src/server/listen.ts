@@ -47,7 +47,7 @@ export function listen({ config, tls, isShared }: Options, handlers: Handlers): 
         // Set explicitly: with `development: false`, Bun lets a second server share the port and take half the calls.
         reusePort: isShared,
         // Also limits how long a TLS handshake or a request's head may take, even if bytes trickle in (measured).
-        idleTimeout: config.HERALD_LIMIT_IDLE_SECONDS / 1000,
+        idleTimeout: config.HERALD_LIMIT_IDLE_SECONDS,
         // Herald itself answers 413 with a problem document, so Bun's own limit must not apply first.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         ...(current !== undefined && {

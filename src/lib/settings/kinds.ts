@@ -8,7 +8,7 @@ export const limit = (fallback: number) =>
     .default(String(fallback))
     .transform((text) => (text === "0" ? Number.POSITIVE_INFINITY : Number(text)));
 
-/** A duration in whole seconds, converted to milliseconds. It cannot be lifted like a limit: without a heartbeat, dead connections would leak. */
+/** A duration in whole seconds. It cannot be lifted like a limit: without a heartbeat, dead connections would leak. */
 export const seconds = (fallback: number, minimum = 1, maximum = 86_400) =>
   z
     .string()
@@ -17,7 +17,7 @@ export const seconds = (fallback: number, minimum = 1, maximum = 86_400) =>
       `must be a whole number of seconds from ${minimum} to ${maximum}`,
     )
     .default(String(fallback))
-    .transform((value) => Number(value) * 1000);
+    .transform(Number);
 
 /** A text that is never empty. */
 export const text = (fallback: string) => z.string().min(1, "must not be empty").default(fallback);
