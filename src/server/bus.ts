@@ -1,41 +1,48 @@
-import type { Logger } from "pino";
 import type { ActivityBus, Bus, WatchBus } from "../bus/bus.ts";
 import { createLocalBus } from "../bus/local.ts";
 import { createNatsBus } from "../bus/nats.ts";
-import { createSigner, type Signer } from "../bus/signatures.ts";
-import type { Config } from "../config.ts";
-import { steadyClock } from "../lib/time/clock.ts";
+import { createSigner } from "../bus/signatures.ts";
+import type { Context } from "./context.ts";
 
 const nobody: ReadonlySet<string> = new Set();
 const dropAdvice =
   "dropped bus messages that were not signed by a node of this database or cannot be read, because something else publishes on the bus; another Herald on the same NATS server needs its own account (see docs/explanation/security.md)";
 
-type Options = {
-  nodeId: string;
-  log: Logger;
-  /** The ids of the live nodes that do not sign, once known. */
-  unsigning(): ReadonlySet<string> | undefined;
-  onConnect(): void;
-  onAway(error: unknown): void;
-  onError(error: unknown): void;
-};
+/** The bus of a node. */
+export type NodeBus = ReturnType<typeof openBus>;
 
 /** Opens the configured bus. It sends and trusts nothing until `takeSecrets` gives it secrets. */
-export function openBus(
-  { HERALD_BUS_URL: url }: Config,
-  { nodeId, log, unsigning, onConnect, onAway, onError }: Options,
-): { bus: Bus & WatchBus & ActivityBus; takeSecrets: Signer["take"] } {
+export function openBus({ config, nodeId, log, steadyClock, dependencies, later, onError, onStop }: Context) {
+  const { HERALD_BUS_URL: url } = config;
+  const outage = dependencies.bus;
   const signer = createSigner(steadyClock);
-  if (url === undefined) return { bus: createLocalBus({ nodeId }), takeSecrets: signer.take };
-  const bus = createNatsBus({
-    url,
-    nodeId,
-    signer,
-    unsigning: () => unsigning() ?? nobody,
-    onConnect,
-    onAway,
-    onError,
-    onDrop: (reason, subject) => log.warn({ reason, subject, dropped: bus.dropped }, dropAdvice),
-  });
-  return { bus, takeSecrets: signer.take };
+  let hasConnected = false;
+
+  function onConnect(): void {
+    hasConnected = true;
+    if (outage.isNow()) outage.onRecovery();
+    else log.info("connected to the bus");
+    void later.gateway?.checkHeads();
+  }
+
+  const bus: Bus & WatchBus & ActivityBus =
+    url === undefined
+      ? createLocalBus({ nodeId })
+      : createNatsBus({
+          url,
+          nodeId,
+          signer,
+          unsigning: () => later.nodes?.unsigning ?? nobody,
+          onConnect,
+          onAway: outage.onError,
+          onError,
+          onDrop: (reason, subject) => log.warn({ reason, subject, dropped: bus.dropped }, dropAdvice),
+        });
+  onStop(() => bus.close());
+  return {
+    bus,
+    takeSecrets: signer.take,
+    /** Whether there is a bus that has not been reached yet. */
+    isConnecting: () => url !== undefined && !hasConnected,
+  };
 }

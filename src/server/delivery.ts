@@ -1,19 +1,15 @@
-import type { Logger } from "pino";
 import { createDeliveryLedger, type DeliveryLedger } from "../gateway/delivery/delivery-ledger.ts";
-import { type OutageEvents, tellOutages } from "../lib/observing/outages.ts";
-import type { Clock } from "../lib/time/clock.ts";
 import type { Deliveries } from "../store/delivery/ports.ts";
+import type { Context } from "./context.ts";
 
 const storeEveryMs = 250;
+const stopMayTakeMs = 1_000;
 
-type Dependencies = { deliveries: Deliveries; clock: Clock; log: Logger; outages: OutageEvents };
-
-/** Starts the ledger of this node's deliveries, and stores its content several times a second. */
-export function startDeliveryLedger({ deliveries, clock, log, outages }: Dependencies): {
-  ledger: DeliveryLedger;
-  /** Stores the rest. Call it once nothing is played any more. */
-  stop(): Promise<void>;
-} {
+/** Starts the ledger of this node's deliveries, which is stored several times a second and, once nothing is played, at the stop. */
+export function startDeliveryLedger(
+  { clock, log, repeat }: Context,
+  { deliveries }: { deliveries: Deliveries },
+): DeliveryLedger {
   let lost = 0;
   function tellLost(): void {
     if (lost > 0) log.warn({ plays: lost }, "could not store some deliveries, so delivery reports are incomplete");
@@ -26,18 +22,15 @@ export function startDeliveryLedger({ deliveries, clock, log, outages }: Depende
       lost += plays;
     },
   });
-  const store = tellOutages(async () => {
+  async function flush(): Promise<void> {
     await ledger.flush();
     tellLost();
-  }, outages);
-  const timer = setInterval(() => void store(), storeEveryMs);
-  return {
-    ledger,
-    async stop() {
-      clearInterval(timer);
-      await store();
-      await store(); // the first may have begun before the last event was played
-      tellLost();
-    },
-  };
+  }
+  async function storeRest(store: () => Promise<void>): Promise<void> {
+    await store();
+    await store(); // the first may have begun before the last event was played
+    tellLost();
+  }
+  repeat(flush, storeEveryMs, storeRest, stopMayTakeMs);
+  return ledger;
 }

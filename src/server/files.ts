@@ -1,34 +1,27 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Config } from "../config.ts";
-import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
-import { type OutageEvents, tellOutages } from "../lib/observing/outages.ts";
-import type { Clock } from "../lib/time/clock.ts";
 import { createFileAddresses } from "../services/files/file-addresses.ts";
 import { createFileFigures } from "../services/files/file-figures.ts";
 import { createFileUpkeep } from "../services/files/file-upkeep.ts";
 import { createFiles } from "../services/files/files.ts";
 import { watchBytes } from "../services/files/watched-bytes.ts";
-import type { OrganizationUse } from "../services/limits/organization-use.ts";
-import type { Sessions } from "../services/sessions/sessions.ts";
 import { createDiskBytes } from "../store/files/disk.ts";
 import type { FileBytes } from "../store/files/ports.ts";
 import { createS3Bytes } from "../store/files/s3.ts";
-import type { createStore } from "../store/store.ts";
+import type { Context } from "./context.ts";
+import type { Limits } from "./limits.ts";
+import type { Secrets } from "./secrets.ts";
+import type { Services } from "./services.ts";
+import type { Store } from "./store.ts";
 
 const upkeepEveryMs = 60_000;
+const stopMayTakeMs = 1_000;
 
-type Dependencies = {
-  config: Config;
-  tokenSecret: string;
-  store: ReturnType<typeof createStore>;
-  use: OrganizationUse;
-  thread: ThreadScheduler;
-  sessions: Sessions;
-  clock: Clock;
-  steadyClock: Clock;
-  outages: OutageEvents;
-};
+/** The files of a node. */
+export type NodeFiles = ReturnType<typeof createNodeFiles>;
+
+type Dependencies = Pick<Secrets, "tokenSecret"> & Pick<Limits, "use"> & Pick<Services, "sessions"> & { store: Store };
 
 /** Opens where the bytes of files are kept. */
 export function openBytes(config: Config): FileBytes {
@@ -47,11 +40,11 @@ export function openBytes(config: Config): FileBytes {
   });
 }
 
-/** Creates the files of a node. `start` begins their upkeep, and returns the function that ends it. */
-export function createNodeFiles(dependencies: Dependencies) {
-  const { config, tokenSecret, store, use, thread, sessions, clock, steadyClock, outages } = dependencies;
+/** Creates the files of a node. */
+export function createNodeFiles(context: Context, { tokenSecret, store, use, sessions }: Dependencies) {
+  const { config, thread, clock, steadyClock, dependencies, repeat } = context;
   const figures = createFileFigures();
-  const bytes = watchBytes(openBytes(config), { figures, outages });
+  const bytes = watchBytes(openBytes(config), { figures, outages: dependencies.files });
   const { HERALD_TOKEN_SECRET_PREVIOUS: previousSecret, HERALD_BASE_PATH: basePath } = config;
   const secrets = [tokenSecret, ...(previousSecret === undefined ? [] : [previousSecret])];
   const upkeep = createFileUpkeep({ upkeep: store.files, bytes, clock });
@@ -60,14 +53,6 @@ export function createNodeFiles(dependencies: Dependencies) {
     files: createFiles({ ...store, bytes, use, thread, maxBytes, figures, clock, elapsed: steadyClock }),
     fileAddresses: createFileAddresses({ sessions, files: store.files, secrets, basePath, clock }),
     fileFigures: figures,
-    start(ofUpkeep: OutageEvents): () => Promise<void> {
-      const run = tellOutages(upkeep.run, ofUpkeep);
-      void run();
-      const timer = setInterval(() => void run(), upkeepEveryMs);
-      return async () => {
-        clearInterval(timer);
-        await upkeep.stop();
-      };
-    },
+    startUpkeep: () => void repeat(upkeep.run, upkeepEveryMs, upkeep.stop, stopMayTakeMs)(),
   };
 }

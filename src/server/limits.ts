@@ -1,47 +1,34 @@
-import type { Logger } from "pino";
-import { type Config, organizationLimitsOf } from "../config.ts";
-import { createAddressSet } from "../lib/network/addresses.ts";
-import { type ClientAddress, createClientAddress } from "../lib/network/client-address.ts";
-import type { Clock } from "../lib/time/clock.ts";
+import { organizationLimitsOf } from "../config.ts";
 import { createRateLimit } from "../services/limits/key-rates.ts";
 import { createOrganizationLimits } from "../services/limits/organization-limits.ts";
 import { createOrganizationUse } from "../services/limits/organization-use.ts";
-import type { createStore } from "../store/store.ts";
+import { createRefusals } from "../services/limits/refusals.ts";
+import type { Context } from "./context.ts";
+import type { Store } from "./store.ts";
 
 const defaultBurstSeconds = 2;
-const undeclaredProxyAdvice =
-  "a request with X-Forwarded-For came from an address that is not a trusted proxy; if this is your proxy, add it to HERALD_TRUSTED_PROXIES, because until then all clients behind it count as one; otherwise the header is forged, and Herald ignores it (see docs/how-to/run-as-a-service.md)";
+const stopMayTakeMs = 1_000;
 
-type Dependencies = {
-  config: Config;
-  store: ReturnType<typeof createStore>;
-  /** A clock that never goes back. */
-  steadyClock: Clock;
-  onError(error: unknown): void;
-};
+/** The limits of a node. */
+export type Limits = ReturnType<typeof startLimits>;
 
-/** Starts the limits of keys and organizations. `organizationLimits` polls the store until it is stopped. */
-export function startLimits({ config, store, steadyClock, onError }: Dependencies) {
+/** Starts the limits of keys, of organizations, whose own ones it polls from the store, and of refused calls. */
+export function startLimits({ config, steadyClock: clock, onError, onStop }: Context, store: Store) {
   const { HERALD_LIMIT_REQUESTS_PER_SECOND: perSecond, HERALD_LIMIT_REQUESTS_BURST: burst } = config;
-  const organizationLimits = createOrganizationLimits({
-    ...store,
-    defaults: organizationLimitsOf(config),
-    elapsed: steadyClock,
-    onError,
+  const refusals = createRefusals({
+    perSecond: config.HERALD_LIMIT_REFUSALS_PER_SECOND,
+    burst: config.HERALD_LIMIT_REFUSALS_BURST,
+    clock,
   });
+  const defaults = organizationLimitsOf(config);
+  const organizationLimits = createOrganizationLimits({ ...store, defaults, elapsed: clock, onError });
+  onStop(organizationLimits.stop, stopMayTakeMs);
   const burstSeconds = burst / perSecond; // organizations may burst for as many seconds as keys
   const use = createOrganizationUse({
     ...store,
     limits: organizationLimits,
     burstSeconds: Number.isFinite(burstSeconds) && burstSeconds > 0 ? burstSeconds : defaultBurstSeconds,
-    clock: steadyClock,
+    clock,
   });
-  return { organizationLimits, use, rateLimit: createRateLimit({ perSecond, burst, clock: steadyClock }) };
-}
-
-/** Creates the reader of client addresses, which warns once of a proxy missing from the settings. */
-export function createAddressReader(config: Config, log: Logger): ClientAddress {
-  return createClientAddress(createAddressSet(config.HERALD_TRUSTED_PROXIES), (address) =>
-    log.warn({ address }, undeclaredProxyAdvice),
-  );
+  return { organizationLimits, use, refusals, rateLimit: createRateLimit({ perSecond, burst, clock }) };
 }

@@ -1,16 +1,14 @@
-import type { Logger } from "pino";
-import { type Config, httpLimitsOf } from "../config.ts";
-import type { ProblemForm } from "../contract/errors/problem.ts";
-import type { OutageEvents } from "../lib/observing/outages.ts";
+import { httpLimitsOf } from "../config.ts";
 import { createSparing } from "../lib/observing/sparing.ts";
-import type { Clock } from "../lib/time/clock.ts";
-import type { OrganizationUse } from "../services/limits/organization-use.ts";
 import { createOutbox, type OutboxFigures } from "../services/outbox/outbox.ts";
 import { createOutboxSends } from "../services/outbox/outbox-sends.ts";
 import { openOutbox } from "../store/outbox/outbox.ts";
 import setup from "../store/outbox/setup.sql" with { type: "text" };
-import type { SendLog } from "../store/ports.ts";
+import type { Context } from "./context.ts";
+import type { Limits } from "./limits.ts";
+import type { Store } from "./store.ts";
 
+const stopMayTakeMs = 5_000;
 const clocksDifferMs = 24 * 3600 * 1000; // at most, between a node that gives a send its time and the databases
 
 const refusedAdvice =
@@ -29,26 +27,13 @@ export type NodeOutbox = {
    * and then it will be sent again. While the outbox cannot be read, the last answer holds, and everything before the first.
    */
   idsNeededFrom(now: number): Promise<number>;
+  /** Begins to send. A stop ends after the rows that are being sent, and closes the connections. */
   start(): void;
-  /** Ends after the rows that are being sent, and closes the connections. */
-  stop(): Promise<void>;
-};
-
-type Dependencies = {
-  config: Config;
-  store: { sends: SendLog };
-  use: OrganizationUse;
-  clock: Clock;
-  steadyClock: Clock;
-  outages: OutageEvents;
-  problemForm: ProblemForm;
-  log: Logger;
-  onError(error: unknown): void;
 };
 
 /** Creates what sends from the outbox; `undefined` if none is configured. */
-export function createNodeOutbox(dependencies: Dependencies): NodeOutbox | undefined {
-  const { config, store, use, clock, steadyClock, outages, problemForm, log, onError } = dependencies;
+export function createNodeOutbox(context: Context, store: Store, { use }: Limits): NodeOutbox | undefined {
+  const { config, clock, steadyClock, dependencies, problemForm, log, onError, onStop } = context;
   if (config.HERALD_OUTBOX_URL === undefined) return undefined;
   const limits = httpLimitsOf(config);
   const table = openOutbox(config.HERALD_OUTBOX_URL, limits.requestBytes);
@@ -79,10 +64,9 @@ export function createNodeOutbox(dependencies: Dependencies): NodeOutbox | undef
       }
       return neededFrom;
     },
-    start: () => outbox.start(outages),
-    async stop() {
-      await outbox.stop();
-      await table.close();
+    start() {
+      outbox.start(dependencies.outbox);
+      onStop(() => outbox.stop().then(table.close), stopMayTakeMs);
     },
   };
 }

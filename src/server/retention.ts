@@ -1,32 +1,29 @@
-import type { Logger } from "pino";
-import { type OutageEvents, tellOutages } from "../lib/observing/outages.ts";
+import { keepOf } from "../config.ts";
 import { createRetention } from "../services/retention.ts";
+import type { Context } from "./context.ts";
+import type { NodeOutbox } from "./outbox.ts";
+import type { Store } from "./store.ts";
 
 const everyMs = 60_000;
+const stopMayTakeMs = 1_000;
 const skewExplanation =
   "the clocks of this node and the database differ by more than a minute; until they agree, this node removes no expired data";
 
-type Dependencies = Omit<Parameters<typeof createRetention>[0], "onSkew"> & {
-  log: Logger;
-  outages: OutageEvents;
-};
-
 /** Removes expired data, now and every minute. */
-export function startRetention({ log, outages, ...dependencies }: Dependencies): { stop(): Promise<void> } {
+export function startRetention(context: Context, store: Store, outbox: NodeOutbox | undefined): void {
+  const { config, nodeId, clock, steadyClock, log, repeat } = context;
   const retention = createRetention({
-    ...dependencies,
+    ...store,
+    keep: keepOf(config),
+    neededFrom: outbox?.idsNeededFrom,
+    holder: nodeId,
+    clock,
+    elapsed: steadyClock,
     onSkew: (skewMs) => log.warn({ node_ahead_ms: skewMs }, skewExplanation),
   });
-  const removeOld = tellOutages(async () => {
+  async function removeOld(): Promise<void> {
     const rows = await retention.run();
     if (rows > 0) log.info({ rows }, "removed expired data");
-  }, outages);
-  void removeOld();
-  const timer = setInterval(() => void removeOld(), everyMs);
-  return {
-    async stop() {
-      clearInterval(timer);
-      await retention.stop();
-    },
-  };
+  }
+  void repeat(removeOld, everyMs, retention.stop, stopMayTakeMs)();
 }

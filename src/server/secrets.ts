@@ -13,6 +13,9 @@ const ownSecretsAdvice =
 /** The files in the data folder with generated secrets. */
 export const secretFiles = ["admin-api-key", "token-secret", "key-secret"] as const;
 
+/** The secrets of a server: its bootstrap key, and what signs tokens and hashes API keys. */
+export type Secrets = { adminKey: Secret; tokenSecret: string; keySecret: string };
+
 /** Counts of a log: the lines that were dropped because nobody read them. */
 export type LogFigures = { droppedLines: number };
 
@@ -23,7 +26,7 @@ const isSecretParameter = /pass(word|wd)?$|token$|secret$|key$|^auth|^sig(nature
 export function secretsOf(
   config: Config,
   { log, redaction }: { log: Logger; redaction: Pick<Redaction, "add"> },
-): { adminKey: Secret; tokenSecret: string; keySecret: string } {
+): Secrets {
   const { HERALD_DATA_DIR: folder, HERALD_ADMIN_API_KEY: givenKey, HERALD_TOKEN_SECRET: givenSecret } = config;
   const [adminKeyFile, tokenSecretFile, keySecretFile] = secretFiles;
   const adminKey = keptSecret(givenKey, join(folder, adminKeyFile), () => createApiKey().key);

@@ -1,57 +1,51 @@
-import type { Logger } from "pino";
-import type { Config } from "../config.ts";
-import type { createGateway } from "../gateway/gateway.ts";
 import type { App } from "../http/app.ts";
 import { callOf, type FollowCall, realTimeRoutes } from "../http/calls.ts";
 import { nextTurn } from "../lib/event-loop/next-turn.ts";
 import { createId } from "../lib/text/ids.ts";
 import type { Tls } from "../lib/tls/tls-files.ts";
+import type { Context } from "./context.ts";
+import type { Gateway } from "./gateway.ts";
 import { linkProblems } from "./linked-problems.ts";
 import { type Handlers, listen } from "./listen.ts";
 import { shareFiles } from "./shared-files.ts";
 
 type Dependencies = {
-  config: Config;
   tls: Tls | undefined;
-  /** The number of the worker, which shares its port. */
-  worker: number | undefined;
   follow: FollowCall;
-  connections: ReturnType<typeof createGateway>;
+  gateway: Gateway;
   handle: App["handle"];
   /** What ends its own long requests when the node stops. */
   stopped: readonly { stop(): void }[];
-  log: Pick<Logger, "warn">;
-  onError(error: unknown, requestId: string): void;
 };
 
 const requestsMayTakeMs = 5_000;
 const lookAgainMs = 10;
 
 /**
- * Listens for requests and connections. `endRequests` accepts no more, and resolves when those that are pending have been
+ * Listens for requests and gateway. `endRequests` accepts no more, and resolves when those that are pending have been
  * answered, or after five seconds. Throws `ListenError`; then nothing listens.
  */
-export function openServer(dependencies: Dependencies) {
-  const { config, tls, worker, follow, connections, handle, stopped, log, onError } = dependencies;
+export function openServer(context: Context, { tls, follow, gateway, handle, stopped }: Dependencies) {
+  const { config, worker, log, onError } = context;
   const { HERALD_BASE_PATH: basePath } = config;
   const handlers: Handlers = {
     upgrade(request, running) {
       const requestId = createId();
       return follow(request, callOf(realTimeRoutes.webSocket, running, { requestId }), () =>
-        connections.webSockets.upgrade(request, running, requestId),
+        gateway.webSockets.upgrade(request, running, requestId),
       );
     },
     stream: (request, running) =>
-      follow(request, callOf(realTimeRoutes.stream, running), () => connections.streams.handle(request, running)),
-    handle: shareFiles(handle, connections.origins, basePath),
-    websocket: connections.webSockets.handlers,
+      follow(request, callOf(realTimeRoutes.stream, running), () => gateway.streams.handle(request, running)),
+    handle: shareFiles(handle, gateway.origins, basePath),
+    websocket: gateway.webSockets.handlers,
     onError,
   };
   const { server, adminUrl } = listen(
     { config, tls, isShared: worker !== undefined },
     linkProblems(handlers, basePath),
   );
-  return { listening: server, adminUrl, endRequests };
+  return { server, adminUrl, endRequests };
 
   async function endRequests(): Promise<void> {
     await nextTurn(); // reads what has arrived, as the following resets connections with unread requests
@@ -59,7 +53,7 @@ export function openServer(dependencies: Dependencies) {
     void server.stop();
     for (const part of stopped) part.stop();
     const end = performance.now() + requestsMayTakeMs;
-    const unanswered = () => server.pendingRequests - connections.count("sse") - connections.count("feed");
+    const unanswered = () => server.pendingRequests - gateway.count("sse") - gateway.count("feed");
     while (unanswered() > 0 && performance.now() < end) await Bun.sleep(lookAgainMs);
     if (unanswered() > 0) log.warn({ requests: unanswered() }, "aborting requests that took too long");
   }

@@ -1,14 +1,14 @@
-import { type Config, keepOf } from "../../config.ts";
+import { keepOf } from "../../config.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { type DiskSpace, readDiskSpace } from "../../lib/disk-space.ts";
 import { followValue, type Reading } from "../../lib/observing/gauge.ts";
-import type { Clock } from "../../lib/time/clock.ts";
 import { readOverdue } from "../../services/retention.ts";
-import type { PendingSends } from "../../store/ports.ts";
-import type { Overdue, RetentionReads } from "../../store/retention/ports.ts";
-import type { ScheduleBacklog, ScheduleReads } from "../../store/schedule/ports.ts";
-import type { Database, DatabaseSizes } from "../../store/store.ts";
-import type { WebhookDeliveryReads } from "../../store/webhooks/ports.ts";
+import type { Overdue } from "../../store/retention/ports.ts";
+import type { ScheduleBacklog } from "../../store/schedule/ports.ts";
+import type { DatabaseSizes } from "../../store/store.ts";
+import type { Context } from "../context.ts";
+import type { NodeOutbox } from "../outbox.ts";
+import type { Stored } from "../store.ts";
 
 /** Figures that take a moment to read, so they are read in the background. What cannot be read is `undefined`. */
 export type Gauges = {
@@ -25,25 +25,11 @@ export type Gauges = {
   oldestSendMs: number;
 };
 
-type Dependencies = {
-  config: Config;
-  database: Pick<Database, "sizes">;
-  outbox: { oldestMs(): Promise<number> } | undefined;
-  store: {
-    retention: RetentionReads;
-    sends: PendingSends;
-    schedule: Pick<ScheduleReads, "backlog">;
-    webhookDeliveries: Pick<WebhookDeliveryReads, "agenda">;
-  };
-  /** The clock of the sends. */
-  clock: Clock;
-  /** A clock that never goes back. */
-  steadyClock: Clock;
-  onError(error: unknown): void;
-};
+type Dependencies = Stored & { outbox: NodeOutbox | undefined };
 
-/** Starts reading the figures, every 5 s or less often. */
-export function startGauges({ config, database, outbox, store, clock, steadyClock, onError }: Dependencies) {
+/** Starts reading the figures, every 5 s or less often. Returns the function that shows the latest ones. */
+export function startGauges(context: Context, { database, store, outbox }: Dependencies): () => Gauges {
+  const { config, clock, steadyClock, onError, onStop } = context;
   const options = {
     clock: steadyClock,
     onError(error: unknown) {
@@ -62,23 +48,20 @@ export function startGauges({ config, database, outbox, store, clock, steadyCloc
   // Its outages are logged by what sends from it.
   const outboxMs = outbox && followValue(outbox.oldestMs, { clock: steadyClock, onError: () => undefined });
 
-  return {
-    /** The latest figures. */
-    current(): Gauges {
-      const now = clock.now();
-      return {
-        database: sizes.current()?.value,
-        disk: disk.current()?.value,
-        jobs: agedBy(jobs.current()),
-        scheduled: scheduled.current()?.value,
-        webhooksMs: webhooksMs.current()?.value,
-        outboxMs: outboxMs?.current()?.value,
-        oldestSendMs: Math.max(0, now - (store.sends.oldestPending() ?? now)),
-      };
-    },
-    stop(): void {
-      for (const each of [sizes, disk, jobs, scheduled, webhooksMs, outboxMs]) each?.stop();
-    },
+  onStop(() => {
+    for (const each of [sizes, disk, jobs, scheduled, webhooksMs, outboxMs]) each?.stop();
+  });
+  return () => {
+    const now = clock.now();
+    return {
+      database: sizes.current()?.value,
+      disk: disk.current()?.value,
+      jobs: agedBy(jobs.current()),
+      scheduled: scheduled.current()?.value,
+      webhooksMs: webhooksMs.current()?.value,
+      outboxMs: outboxMs?.current()?.value,
+      oldestSendMs: Math.max(0, now - (store.sends.oldestPending() ?? now)),
+    };
   };
 }
 

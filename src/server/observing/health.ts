@@ -1,8 +1,10 @@
-import type { BusState } from "../../bus/bus.ts";
 import type { Health } from "../../http/routes/open.ts";
 import { createRecentCopy } from "../../lib/caches/recent-copy.ts";
-import { createRecent, type Histogram } from "../../lib/observing/histogram.ts";
-import { type Clock, systemClock } from "../../lib/time/clock.ts";
+import { createRecent } from "../../lib/observing/histogram.ts";
+import type { NodeBus } from "../bus.ts";
+import type { Context } from "../context.ts";
+import { checkStore } from "../database.ts";
+import type { Stored } from "../store.ts";
 
 const storeMayTakeMs = 2_000;
 const storeMayBeOldMs = 1_000;
@@ -11,31 +13,26 @@ const looks = 6;
 const lateMs = 1_000;
 const sendMayWaitMs = 5_000;
 
-type Dependencies = {
-  isStopping(): boolean;
-  /** `ok`, or why the database does not answer. */
-  checkStore(): Promise<string>;
-  /** Why writes fail; `undefined` if they do not. */
-  storeProblem(): string | undefined;
-  /** When the send that has been waiting longest for its commit was created, by the system's clock. */
-  oldestSend(): number | undefined;
-  busState(): BusState;
-  eventLoopDelays: Histogram;
-  /** A clock that never goes back. */
-  clock: Clock;
-};
-
 /**
- * Creates the health checks for load balancers and orchestrators: what is wrong, and whether that prevents the node
- * from working.
+ * Starts the health checks for load balancers and orchestrators: what is wrong, and whether that prevents the node from
+ * working.
  */
-export function createHealth({ isStopping, eventLoopDelays, busState, clock, ...store }: Dependencies) {
-  const delays = createRecent([eventLoopDelays], looks);
+export function startHealth(
+  context: Context,
+  { database, store, writeWatch, counting, bus }: Stored & Pick<NodeBus, "bus">,
+) {
+  const { clock, steadyClock, onError, onStop } = context;
+  const { isDraining: isStopping } = context.drain;
+  const delays = createRecent([counting.figures.eventLoopDelays], looks);
   const timer = setInterval(() => delays.turn(), lookEveryMs);
   timer.unref();
+  onStop(() => clearInterval(timer));
   // Shares recent results, so that probes do not pile up on a database that hangs, and strangers cannot load one that
   // answers.
-  const askStore = createRecentCopy(store.checkStore, { maxAgeMs: storeMayBeOldMs, clock });
+  const askStore = createRecentCopy(() => checkStore(database.reader, onError), {
+    maxAgeMs: storeMayBeOldMs,
+    clock: steadyClock,
+  });
 
   function checkProcess(): Health["checks"] {
     const isLate = (delays.quantile(1) ?? 0) > lateMs;
@@ -52,16 +49,16 @@ export function createHealth({ isStopping, eventLoopDelays, busState, clock, ...
 
   /** Whether a write can succeed: reads tell nothing about that. */
   async function checkWrites(): Promise<string> {
-    const problem = store.storeProblem();
+    const problem = writeWatch.problem();
     if (problem !== undefined) return problem;
     const read = await checkStoreInTime();
     if (read !== "ok") return read;
-    const waitedMs = systemClock.now() - (store.oldestSend() ?? systemClock.now());
+    const waitedMs = clock.now() - (store.sends.oldestPending() ?? clock.now());
     return waitedMs > sendMayWaitMs ? `sends have been waiting for ${Math.round(waitedMs / 1_000)} s` : "ok";
   }
 
   function checkBus(): Health["checks"] {
-    const state = busState();
+    const state = bus.state();
     if (state === "none") return {};
     return {
       bus:
@@ -82,6 +79,5 @@ export function createHealth({ isStopping, eventLoopDelays, busState, clock, ...
       const checks = { ...checkProcess(), store: written, ...checkBus() };
       return { isOk: !isStopping() && written === "ok", checks };
     },
-    stop: () => clearInterval(timer),
   };
 }

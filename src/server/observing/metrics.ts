@@ -1,13 +1,14 @@
 import { AggregatorRegistry, Registry } from "prom-client";
-import type { BusState, DropReason } from "../../bus/bus.ts";
+import type { Bus } from "../../bus/bus.ts";
 import { about } from "../../contract/documents/about.ts";
 import { type MetricFamily, type MetricName, type MetricSample, metricCatalogue } from "../../contract/metrics.ts";
-import type { HeldFigures } from "../../gateway/figures.ts";
 import { createRecentCopy } from "../../lib/caches/recent-copy.ts";
 import type { Histogram } from "../../lib/observing/histogram.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { FileFigures } from "../../services/files/file-figures.ts";
 import type { PostFigures } from "../../services/webhooks/posting.ts";
+import type { Context } from "../context.ts";
+import type { Gateway } from "../gateway.ts";
 import type { Figures } from "./figures.ts";
 import type { Gauges } from "./gauges.ts";
 import { measureProcess } from "./process-figures.ts";
@@ -17,12 +18,8 @@ const maxAgeMs = 1_000;
 /** The inputs of a measurement. */
 type Measured = {
   figures: Figures;
-  node: { id: string; name: string | undefined; worker: number | undefined };
-  connections: { websocket: number; sse: number };
-  held: HeldFigures;
-  organizations: number;
-  lagEvents: number;
-  bus: { state(): BusState; dropped: Readonly<Record<DropReason, number>> };
+  gateway: Gateway;
+  bus: Bus;
   gauges: Gauges;
   clockOffsetMs: number | undefined;
 };
@@ -58,22 +55,15 @@ function measureFiles({ uploads, storedBytes, durations, failures }: FileFigures
 }
 
 /** Returns every metric of this process; those of a worker carry its number. */
-export function measure({
-  figures,
-  node,
-  connections,
-  held,
-  organizations,
-  lagEvents,
-  bus,
-  gauges,
-  clockOffsetMs,
-}: Measured): MetricFamily[] {
-  const { gateway, sends, commits, calls, eventLoopDelays } = figures;
+export function measure({ config, nodeId, worker }: Context, measured: Measured): MetricFamily[] {
+  const { figures, gateway, bus, gauges, clockOffsetMs } = measured;
+  const { sends, commits, calls, eventLoopDelays } = figures;
+  const { deliveries, latency, ...counts } = figures.gateway;
+  const { organizations, lag } = gateway.activity();
   const hasBus = bus.state() !== "none";
   const families: MetricFamily[] = [
     family("herald_build_info", one({ version: about.version, bun: Bun.version }, 1)),
-    family("herald_node_info", one({ node: node.id, name: node.name ?? "" }, 1)),
+    family("herald_node_info", one({ node: nodeId, name: config.HERALD_NODE_NAME ?? "" }, 1)),
     family(
       "herald_sends_total",
       Object.entries(sends).flatMap(([operation, results]) => each(results, (result) => ({ operation, result }))),
@@ -100,28 +90,26 @@ export function measure({
         ]),
     family(
       "herald_deliveries_total",
-      each(gateway.deliveries, (kind) => ({ kind })),
+      each(deliveries, (kind) => ({ kind })),
     ),
     family(
       "herald_delivery_latency_seconds",
-      Object.entries(gateway.latency).flatMap(([via, spans]) =>
-        seconds("herald_delivery_latency_seconds", spans, { via }),
-      ),
+      Object.entries(latency).flatMap(([via, spans]) => seconds("herald_delivery_latency_seconds", spans, { via })),
     ),
-    family("herald_sequencer_lag_events", one({}, lagEvents)),
-    family("herald_repairs_total", one({}, gateway.repairs)),
-    family("herald_log_breaks_total", one({}, gateway.breaks)),
-    family("herald_events_passed_over_total", one({}, gateway.passedOver)),
+    family("herald_sequencer_lag_events", one({}, lag.events)),
+    family("herald_repairs_total", one({}, counts.repairs)),
+    family("herald_log_breaks_total", one({}, counts.breaks)),
+    family("herald_events_passed_over_total", one({}, counts.passedOver)),
     family(
       "herald_connections",
-      each(connections, (transport) => ({ transport })),
+      each({ websocket: gateway.count("websocket"), sse: gateway.count("sse") }, (transport) => ({ transport })),
     ),
     family("herald_organizations", one({}, organizations)),
     family(
       "herald_held",
-      each(held, (what) => ({ what })),
+      each(gateway.held(), (what) => ({ what })),
     ),
-    family("herald_slow_consumers_cut_total", one({}, gateway.slowConsumersCut)),
+    family("herald_slow_consumers_cut_total", one({}, counts.slowConsumersCut)),
     family("herald_bus_connected", hasBus ? one({}, bus.state() === "up" ? 1 : 0) : []),
     family("herald_bus_hints_dropped_total", hasBus ? each(bus.dropped, (reason) => ({ reason })) : []),
     family("herald_clock_offset_seconds", oneIf(clockOffsetMs && clockOffsetMs / 1000)),
@@ -141,11 +129,10 @@ export function measure({
     ),
     ...Object.entries(measureProcess()).map(([name, value]) => family(name as MetricName, one({}, value))),
   ];
-  if (node.worker === undefined) return families;
-  const worker = String(node.worker);
+  if (worker === undefined) return families;
   return families.map(({ name, values }) => ({
     name,
-    values: values.map((sample) => ({ ...sample, labels: { worker, ...sample.labels } })),
+    values: values.map((sample) => ({ ...sample, labels: { worker: String(worker), ...sample.labels } })),
   }));
 }
 

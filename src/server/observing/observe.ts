@@ -1,11 +1,12 @@
-import type { Logger } from "pino";
-import type { Config } from "../../config.ts";
 import type { CommitMark } from "../../contract/log/log-event.ts";
 import type { Guard } from "../../lib/observing/guard.ts";
 import type { CommitObserver } from "../../store/log/send-log.ts";
+import type { Context } from "../context.ts";
 import type { createCounting } from "./figures.ts";
 import type { Tracing } from "./tracing.ts";
 import type { WriteWatch } from "./write-watch.ts";
+
+const stopMayTakeMs = 2_000;
 
 /**
  * Creates the observer of commits: counts sends, tells of those that fail and, with tracing, continues their traces. An error
@@ -40,14 +41,12 @@ export function observeCommits(
 }
 
 /** Opens the configured tracing. Without a collector, OpenTelemetry is not even loaded. */
-export async function openTracing(
-  config: Config,
-  { nodeId, redact, log }: { nodeId: string; redact(text: string): string; log: Logger },
-): Promise<Tracing | undefined> {
+export async function openTracing(context: Context): Promise<Tracing | undefined> {
+  const { config, nodeId, redact, log, onError, onStop } = context;
   const { HERALD_OTLP_URL: url, HERALD_TRACE_RATIO: ratio, HERALD_NODE_NAME: name } = config;
   if (url === undefined) return undefined;
   const { createTracing } = await import("./tracing.ts");
-  return createTracing({
+  const tracing = createTracing({
     url,
     ratio,
     node: { id: nodeId, name },
@@ -55,4 +54,6 @@ export async function openTracing(
     onError: (error) => log.warn({ err: error }, "cannot send traces to HERALD_OTLP_URL; some are lost"),
     onRecovery: () => log.info("sending traces again"),
   });
+  onStop(() => tracing.stop().catch(onError), stopMayTakeMs);
+  return tracing;
 }

@@ -1,23 +1,16 @@
-import type { Config } from "../config.ts";
 import { networkOf } from "../lib/network/addresses.ts";
-import type { ClientAddress, Peers } from "../lib/network/client-address.ts";
+import type { Peers } from "../lib/network/client-address.ts";
 import { createKeptAlive } from "../lib/network/kept-alive.ts";
-import { steadyClock } from "../lib/time/clock.ts";
+import type { Context } from "./context.ts";
+import type { Gateway } from "./gateway.ts";
 
 const closedLateMs = 5_000; // Bun checks idle connections every four seconds
-
-type Dependencies = {
-  config: Config;
-  clientAddress: ClientAddress;
-  /** The number of an address's sockets and streams. */
-  countOfAddress(address: string): number;
-};
 
 /**
  * Creates the function that tells whether a request's address keeps more connections alive than allowed, including its
  * sockets and streams.
  */
-export function createCrowds({ config, clientAddress, countOfAddress }: Dependencies) {
+export function createAddressLimit({ config, clientAddress, steadyClock }: Context, { countOfAddress }: Gateway) {
   const mostOfAddress = config.HERALD_LIMIT_CONNECTIONS_PER_ADDRESS;
   const keptMs = config.HERALD_LIMIT_IDLE_SECONDS * 1000 + closedLateMs;
   const keptAlive = createKeptAlive({ keptMs, clock: steadyClock });

@@ -1,0 +1,79 @@
+import type { Config } from "../config.ts";
+import type { createGateway } from "../gateway/gateway.ts";
+import { createThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
+import { createAddressSet } from "../lib/network/addresses.ts";
+import { createClientAddress } from "../lib/network/client-address.ts";
+import type { HttpServer } from "../lib/network/http-server.ts";
+import { createGuard } from "../lib/observing/guard.ts";
+import { tellOutages } from "../lib/observing/outages.ts";
+import { createId } from "../lib/text/ids.ts";
+import { steadyClock, systemClock } from "../lib/time/clock.ts";
+import type { Nodes } from "../services/nodes/nodes.ts";
+import { undeclaredProxyAdvice } from "./advice.ts";
+import { createDrain } from "./drain.ts";
+import { createErrors } from "./observing/errors.ts";
+import { openLog } from "./secrets.ts";
+
+/** Features that others call although these start first: each is missing until it is open. */
+type LaterFeatures = {
+  gateway?: ReturnType<typeof createGateway>;
+  nodes?: Nodes;
+  server?: HttpServer;
+  /** The URL of the internal address, if there is one. */
+  internalUrl?: string;
+};
+
+type Work = () => Promise<void>;
+
+/** What every feature of a node is opened with. */
+export type Context = ReturnType<typeof openContext>;
+
+/** Opens the log of a node, and what else its features share. `stack` ends the node. */
+export function openContext(config: Config, worker: number | undefined, stack: AsyncDisposableStack) {
+  const { log, logFigures, redaction } = openLog(config, worker);
+  const { redact } = redaction;
+  const errors = createErrors(config, log);
+  const { onError } = errors;
+  process.on("unhandledRejection", onError);
+  stack.defer(() => void process.off("unhandledRejection", onError));
+  const later: LaterFeatures = {};
+  return {
+    config,
+    worker,
+    nodeId: createId(),
+    log,
+    logFigures,
+    redaction,
+    redact,
+    problemForm: { redact, basePath: config.HERALD_BASE_PATH },
+    ...errors,
+    guard: createGuard(onError),
+    clock: systemClock,
+    steadyClock,
+    thread: createThreadScheduler(),
+    drain: createDrain(steadyClock),
+    clientAddress: createClientAddress(createAddressSet(config.HERALD_TRUSTED_PROXIES), (address) =>
+      log.warn({ address }, undeclaredProxyAdvice),
+    ),
+    later,
+    onStop,
+    /** Repeats work until the node stops and then runs `atStop`. Of consecutive failures, the first is told. Returns the work. */
+    repeat(work: Work, everyMs: number, atStop?: (work: Work) => unknown, mayTakeMs?: number): Work {
+      const run = tellOutages(work, errors.outages);
+      const timer = setInterval(() => void run(), everyMs);
+      onStop(() => {
+        clearInterval(timer);
+        return atStop?.(run);
+      }, mayTakeMs);
+      return run;
+    },
+  };
+
+  /** Registers what ends a feature: it runs before what was registered earlier, which begins after `mayTakeMs` at the latest. */
+  function onStop(stop: () => unknown, mayTakeMs?: number): void {
+    stack.defer(async () => {
+      const stopped = stop();
+      await (mayTakeMs === undefined ? stopped : Promise.race([stopped, Bun.sleep(mayTakeMs)]));
+    });
+  }
+}

@@ -1,0 +1,92 @@
+import { httpLimitsOf } from "../config.ts";
+import type { MetricFamily } from "../contract/metrics.ts";
+import { createHeldAnswers } from "../http/answers/held-answers.ts";
+import { createApp } from "../http/app.ts";
+import { type Call, type FollowCall, followCalls } from "../http/calls.ts";
+import type { Audit } from "../services/audit.ts";
+import type { Keyring } from "../services/keys/keyring.ts";
+import type { Nodes } from "../services/nodes/nodes.ts";
+import { createAddressLimit } from "./address-limit.ts";
+import type { NodeBus } from "./bus.ts";
+import { createConsolePages } from "./console/pages.ts";
+import type { Context } from "./context.ts";
+import type { NodeFiles } from "./files.ts";
+import type { Gateway } from "./gateway.ts";
+import type { Limits } from "./limits.ts";
+import { startHealth } from "./observing/health.ts";
+import { createScrape, metricsType } from "./observing/metrics.ts";
+import { createRequestLog } from "./observing/request-log.ts";
+import type { Tracing } from "./observing/tracing.ts";
+import type { Services } from "./services.ts";
+import { openServer } from "./serving.ts";
+import type { Stored } from "./store.ts";
+import type { OpenTls } from "./tls.ts";
+
+type Parts = Stored &
+  Limits &
+  Services &
+  NodeFiles &
+  Keyring &
+  Pick<NodeBus, "bus"> & {
+    audit: Audit;
+    gateway: Gateway;
+    nodes: Nodes;
+    tls: OpenTls | undefined;
+    tracing: Tracing | undefined;
+    /** The metrics of all workers. */
+    gatherMetrics(): Promise<MetricFamily[][]>;
+  };
+
+/** Opens the HTTP API and the ports, and answers calls from then on. */
+export function openHttp(context: Context, parts: Parts) {
+  const { config, steadyClock, later, onStop } = context;
+  const { gateway, batches, imports, exports, waits } = parts;
+  const follow = createFollow(context, parts);
+  const app = createApp({
+    ...context,
+    ...parts,
+    feeds: gateway.feeds,
+    downloads: gateway.downloads,
+    backlog: gateway.backlog,
+    health: startHealth(context, parts),
+    metrics: {
+      type: metricsType,
+      token: config.HERALD_METRICS_TOKEN,
+      print: createScrape(parts.gatherMetrics, steadyClock),
+    },
+    pages: createConsolePages({ hasDemo: config.HERALD_DEMO, basePath: config.HERALD_BASE_PATH }),
+    basePath: config.HERALD_BASE_PATH,
+    limits: { ...httpLimitsOf(config), idleSeconds: config.HERALD_LIMIT_IDLE_SECONDS },
+    follow,
+  });
+  const { server, adminUrl, endRequests } = openServer(context, {
+    tls: parts.tls?.current,
+    follow,
+    gateway,
+    handle: app.handle,
+    stopped: [batches, imports, exports, waits],
+  });
+  later.server = server;
+  if (adminUrl !== server.url) later.internalUrl = adminUrl;
+  onStop(endRequests);
+  return { server, adminUrl, routes: app.routes };
+}
+
+/** Creates what counts, logs, traces and refuses calls, on whichever path they come. */
+function createFollow(context: Context, { counting, gateway, refusals, tracing }: Parts): FollowCall {
+  const { log, drain } = context;
+  const logRequest = createRequestLog(log);
+  const { hold } = createHeldAnswers({ ...context, isOneTooMany: createAddressLimit(context, gateway) });
+  return followCalls({
+    ...context,
+    ...drain,
+    refusals,
+    hold,
+    traceCall: tracing?.traceCall,
+    onAnswer(call: Call) {
+      drain.note();
+      counting.onAnswer(call);
+      logRequest(call);
+    },
+  });
+}

@@ -1,0 +1,43 @@
+import type { LogEvent } from "../contract/log/log-event.ts";
+import { followBusSecrets } from "../services/nodes/bus-secrets.ts";
+import { createStore } from "../store/store.ts";
+import type { NodeBus } from "./bus.ts";
+import type { Context } from "./context.ts";
+import { openDatabase } from "./database.ts";
+import { createCounting } from "./observing/figures.ts";
+import { observeCommits } from "./observing/observe.ts";
+import type { Tracing } from "./observing/tracing.ts";
+
+/** The store of a node. */
+export type Store = ReturnType<typeof createStore>;
+
+/** What `openStore` returns. */
+export type Stored = Awaited<ReturnType<typeof openStore>>;
+
+/** Opens and migrates the database, and the store on it, which publishes its commits. Gives the bus its secrets. */
+export async function openStore(context: Context, { bus, takeSecrets }: NodeBus, tracing: Tracing | undefined) {
+  const { config, log, clock, guard, later, onStop } = context;
+  // Runs after the commit, so an error must not fail an acknowledged send; head checks find unpublished events.
+  const announce = (events: LogEvent[]) =>
+    guard(() => (tracing === undefined ? bus.publish(events) : tracing.publish(events, bus.publish)));
+  const database = await openDatabase(config, {
+    announce,
+    onCrash(error) {
+      log.fatal({ err: error }, "the database thread died; exiting, so that the supervisor restarts the process");
+      process.exit(1);
+    },
+    onReconnect: () => void later.gateway?.onDatabaseBack(),
+    onMigration: (message, facts) => log.info(facts, message),
+  });
+  onStop(() => database.close());
+  const writeWatch = context.watchWrites(database);
+  onStop(writeWatch.stop);
+  const followSecrets = followBusSecrets({ ...database, clock, take: takeSecrets });
+  await followSecrets();
+  const { from, to } = database.migrated;
+  if (from !== to) log.info({ from, to }, "migrated the database schema");
+  if (database.advice !== undefined) log.warn(database.advice);
+  const counting = createCounting(context);
+  const store = createStore({ ...database, announce, observer: observeCommits(counting, tracing, guard, writeWatch) });
+  return { database, store, counting, writeWatch, followSecrets };
+}
