@@ -14,9 +14,9 @@ import type { LastSeen } from "../services/directory/last-seen.ts";
 import type { FeedStarts } from "../services/feeds.ts";
 import type { FileAddresses } from "../services/files/file-addresses.ts";
 import type { OrganizationLimits } from "../services/limits/organization-limits.ts";
-import type { CatchUp } from "../services/messages/catch-up.ts";
 import type { HistoryReader } from "../services/messages/history.ts";
 import type { Reads } from "../services/messages/reads.ts";
+import type { Recovery } from "../services/messages/recovery.ts";
 import type { Presence } from "../services/presence.ts";
 import type { Sessions } from "../services/sessions/sessions.ts";
 import { createActivity } from "./activity.ts";
@@ -33,7 +33,7 @@ import { createTopics } from "./fanout/topics.ts";
 import { createGatewayFigures, type HeldFigures } from "./figures.ts";
 import { createBacklog } from "./limits/backlog.ts";
 import { createDownloads } from "./limits/downloads.ts";
-import { chargeCatchUp, createUserBudgets } from "./limits/user-budgets.ts";
+import { createChargedRecovery, createUserBudgets } from "./limits/user-budgets.ts";
 import { createPlayables } from "./log/playable.ts";
 import type { LogBreak } from "./log/sequencer.ts";
 import type { Log } from "./log/sequencers.ts";
@@ -63,7 +63,7 @@ type Dependencies = OutageEvents & {
   log: Log;
   sessions: Sessions;
   organizationLimits: Pick<OrganizationLimits, "know" | "limitsOf">;
-  catchUp: CatchUp;
+  recovery: Recovery;
   history: HistoryReader;
   receipts: Receipts;
   reads: Pick<Reads, "markAs">;
@@ -108,7 +108,7 @@ const restoreAdvice = "its row in the database is not what Herald wrote; restore
 
 const tellToComeBack = () =>
   busy("connects", "too many clients are connecting to this node at once", admitted.maxWaiting);
-const tellToCatchUpLater = () =>
+const tellToRecoverLater = () =>
   busy("catch-ups", "too many clients are recovering messages on this node at once", replayed.maxWaiting);
 
 /** Clients get different delays, so that they do not all come back at once. */
@@ -149,7 +149,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const register = createRegister({ backlog });
   const places = createPlaces(limits);
   const admission = createLimiter({ ...admitted, clock: steadyClock, whenBusy: tellToComeBack });
-  const reads = createLimiter({ ...replayed, clock: steadyClock, whenBusy: tellToCatchUpLater });
+  const reads = createLimiter({ ...replayed, clock: steadyClock, whenBusy: tellToRecoverLater });
   const roster = createRoster({
     onLeave: (connection) => watches.left(connection),
     onUser(org, uid, isConnected) {
@@ -178,10 +178,10 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
       );
     hasMetUnknown = true;
   };
-  const { bus, log, catchUp } = createPlayables({
+  const { playableHints, playableLog, playableRecovery } = createPlayables({
     bus: dependencies.bus,
     log: dependencies.log,
-    catchUp: chargeCatchUp(dependencies.catchUp, budgets),
+    recovery: createChargedRecovery(dependencies.recovery, budgets),
     facts,
     onUnplayable({ org, offset, id }) {
       figuring.notePassedOver();
@@ -201,8 +201,8 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     onUnknown,
   });
   const sequencers = createSequencers({
-    bus,
-    log,
+    bus: playableHints,
+    log: playableLog,
     clock,
     play: watches.during(createPlayback({ play, topics, backlog, tracePlay, guard })),
     leave: crowds.leave,
@@ -221,8 +221,8 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const origins = createOrigins(dependencies.allowedOrigins, dependencies.onForbiddenOrigin);
   const joiner = createJoiner({
     sequencers,
-    catchUp,
-    log,
+    recovery: playableRecovery,
+    log: playableLog,
     roster,
     joining,
     audiences,

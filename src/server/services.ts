@@ -20,12 +20,12 @@ import { createOrganizationDirectory } from "../services/directory/organizations
 import { createFeedStarts } from "../services/feeds.ts";
 import { createLargeChanges } from "../services/limits/large-changes.ts";
 import { createBatches } from "../services/messages/batches.ts";
-import { createCatchUp } from "../services/messages/catch-up.ts";
 import { createChanges } from "../services/messages/changes.ts";
 import { createDryRuns } from "../services/messages/dry-runs.ts";
 import { createHistoryReader } from "../services/messages/history.ts";
 import { createMessages } from "../services/messages/messages.ts";
 import { createReads } from "../services/messages/reads.ts";
+import { createRecovery } from "../services/messages/recovery.ts";
 import { createSystemMessages } from "../services/messages/system-messages.ts";
 import { createPresence } from "../services/presence.ts";
 import { createScheduling } from "../services/schedule/scheduling.ts";
@@ -78,7 +78,7 @@ export function createServices(context: Context, dependencies: Dependencies) {
     clock,
   });
   const maxParticipants = config.HERALD_LIMIT_PARTICIPANTS;
-  const recovery = {
+  const recoverable = {
     maxMessages: config.HERALD_LIMIT_RECOVERY_MESSAGES,
     maxDays: config.HERALD_LIMIT_RECOVERY_DAYS,
   };
@@ -150,7 +150,7 @@ export function createServices(context: Context, dependencies: Dependencies) {
     }),
     sessions: createSessions({ ...store, tokens, refusals, clock, onRefused }),
     feedStarts: createFeedStarts(store),
-    catchUp: createCatchUp({ ...store, ...recovery, clock }),
+    recovery: createRecovery({ ...store, ...recoverable, clock }),
     waits,
     deliveryReports,
     recipients: createRecipients({ ...store, longReads, steadyClock }),

@@ -3,7 +3,7 @@ import { openKeys } from "../../test/harness/servers/keyring.ts";
 import { createId } from "../lib/text/ids.ts";
 import { entryAt } from "../store/testing/audit-suite.ts";
 import { messageOf } from "../store/testing/log-suite.ts";
-import { createCatchUp } from "./messages/catch-up.ts";
+import { createRecovery } from "./messages/recovery.ts";
 import { createRetention, type Keep, readOverdue } from "./retention.ts";
 
 const dayMs = 24 * 3600 * 1000;
@@ -165,11 +165,11 @@ test("the contents of a deleted conversation are kept a day longer than `since` 
 test("messages within reach of `since` are all kept, and a removed one cannot be resumed from", async () => {
   const ids = await sendDaily(12);
   await createNode({ messages: 8 }).run();
-  const catchUp = createCatchUp({ missed: context.store.missed, maxMessages: 1_000, maxDays: 7, clock });
+  const recovery = createRecovery({ missed: context.store.missed, maxMessages: 1_000, maxDays: 7, clock });
   const absence = { org: "o1", uid: "u1", head: 13 };
   const missed = async (since: string) => {
-    const after = await catchUp.resumeAfter(absence, since);
-    return after === undefined ? undefined : (await catchUp.read(absence, after, 1024 * 1024)).length;
+    const after = await recovery.resumeAfter(absence, since);
+    return after === undefined ? undefined : (await recovery.read(absence, after, 1024 * 1024)).length;
   };
   expect(await Promise.all(ids.map(missed))).toEqual([...Array(5).fill(undefined), 6, 5, 4, 3, 2, 1, 0]);
 });

@@ -3,7 +3,7 @@ import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { createOwner } from "../../lib/owner.ts";
 import { createLimiter } from "../../lib/queues/limiter.ts";
-import type { CatchUp } from "../../services/messages/catch-up.ts";
+import type { Recovery } from "../../services/messages/recovery.ts";
 import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
 import { createAudiences } from "../fanout/audiences.ts";
 import { createEventFacts } from "../fanout/event-facts.ts";
@@ -36,11 +36,11 @@ const unused = (): never => expect.unreachable();
 type Setting = {
   sequencer: Sequencer;
   log: { readAfter(org: string, offset: number): Promise<LogEvent[]> };
-  catchUp?: CatchUp;
+  recovery?: Recovery;
 };
 
 /** Creates a joiner, and a connection that notes what it hears and what the ledger is told that it was given. */
-function createOne({ sequencer, log, catchUp = { resumeAfter: unused, read: unused } }: Setting) {
+function createOne({ sequencer, log, recovery = { resumeAfter: unused, read: unused } }: Setting) {
   const [heard, given]: string[][] = [[], []];
   const ledger: Pick<DeliveryLedger, "given"> = { given: (_, events) => given?.push(...events.map(({ id }) => id)) };
   const [roster, joining, audiences] = [createRoster(), createRoster(), createAudiences(() => undefined)];
@@ -54,7 +54,7 @@ function createOne({ sequencer, log, catchUp = { resumeAfter: unused, read: unus
       held: 0,
       stop: unused,
     },
-    catchUp,
+    recovery,
     log,
     roster,
     joining,
@@ -152,11 +152,11 @@ test("what is taken back while a page of missed events is on its way is not writ
     forgetBefore: unused,
     stop: unused,
   };
-  const catchUp: CatchUp = { resumeAfter: async () => 1, read: async () => pages.shift() ?? [] };
+  const recovery: Recovery = { resumeAfter: async () => 1, read: async () => pages.shift() ?? [] };
   const { joiner, connection, heard, given } = createOne({
     sequencer,
     log: { readAfter: unused },
-    catchUp,
+    recovery,
   });
   const session = { org: "o", uid: "u", issuedAt: 0, expiresAt: 0, head: 9, headId: "e9", cids: ["c"] };
   await joiner.join(connection, session, "e1", () => undefined);

@@ -2,7 +2,7 @@ import { addressOf, type EventKind, type LogEvent } from "../../contract/log/log
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import type { Limiter } from "../../lib/queues/limiter.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
-import type { CatchUp } from "../../services/messages/catch-up.ts";
+import type { Recovery } from "../../services/messages/recovery.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
 import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
 import type { Audiences } from "../fanout/audiences.ts";
@@ -22,7 +22,7 @@ const conversationKinds = new Set<EventKind>(["message", "edit", "recall"]);
 
 type Dependencies = {
   sequencers: Sequencers;
-  catchUp: CatchUp;
+  recovery: Recovery;
   log: Pick<Log, "readAfter">;
   roster: Roster;
   joining: Roster;
@@ -53,7 +53,7 @@ export type Joiner = {
 
 /** Creates the joiner of one node. */
 export function createJoiner(dependencies: Dependencies): Joiner {
-  const { sequencers, catchUp, log, roster, joining, audiences, backlog, facts, ledger } = dependencies;
+  const { sequencers, recovery, log, roster, joining, audiences, backlog, facts, ledger } = dependencies;
   const { reads, thread } = dependencies;
 
   /**
@@ -100,7 +100,7 @@ export function createJoiner(dependencies: Dependencies): Joiner {
       await turnPage(
         connection,
         sequencer,
-        () => catchUp.read(session, after, pageBytes),
+        () => recovery.read(session, after, pageBytes),
         (page) => {
           const end = page.at(-1)?.offset;
           isWhole = end === undefined;
@@ -151,7 +151,7 @@ export function createJoiner(dependencies: Dependencies): Joiner {
       const resumeAfter =
         since === undefined
           ? undefined
-          : await reads.run(() => catchUp.resumeAfter(session, since), { key: org, owner });
+          : await reads.run(() => recovery.resumeAfter(session, since), { key: org, owner });
       if (!connection.isOpen) return;
       admit(since === undefined ? undefined : resumeAfter !== undefined);
       if (resumeAfter !== undefined) await replay(connection, session, sequencer, resumeAfter);

@@ -2,7 +2,7 @@ import { rateLimited, retryAfterOf } from "../../contract/errors/errors.ts";
 import { createWindowQuotas } from "../../lib/rates/window-quota.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { CatchUp } from "../../services/messages/catch-up.ts";
+import type { Recovery } from "../../services/messages/recovery.ts";
 
 const windowMs = 60_000;
 const bytesPerUnit = 64 * 1024;
@@ -74,16 +74,16 @@ export function createUserBudgets({ quota, clock }: Options): UserBudgets {
  * Charges replay pages to the users who read them. A used-up budget ends a replay; the client's next attempt continues
  * from there.
  */
-export function chargeCatchUp(catchUp: CatchUp, budgets: UserBudgets): CatchUp {
+export function createChargedRecovery(recovery: Recovery, budgets: UserBudgets): Recovery {
   return {
     async resumeAfter(absence, since) {
-      const offset = await catchUp.resumeAfter(absence, since);
+      const offset = await recovery.resumeAfter(absence, since);
       if (offset === undefined) budgets.charge(absence, costs.request); // up to a thousand messages were counted to find that out
       return offset;
     },
     async read(absence, after, maxBytes) {
       budgets.require(absence);
-      const page = await catchUp.read(absence, after, maxBytes);
+      const page = await recovery.read(absence, after, maxBytes);
       const bytes = page.reduce((sum, { payload }) => sum + payload.length, 0);
       budgets.charge(absence, costs.replay(page.length, bytes));
       return page;

@@ -65,7 +65,7 @@ function playablesOf(events: LogEvent[] = [], missed: MissedEvent[] = []) {
       readFrom: async () => ({ head: { offset: 9, id: "e9" }, anchor: "e0", events }),
       readAfter: async () => events,
     },
-    catchUp: {
+    recovery: {
       resumeAfter: async () => 0,
       read: async (_, after) => missed.filter(({ offset }) => offset > after).slice(0, 2),
     },
@@ -75,7 +75,7 @@ function playablesOf(events: LogEvent[] = [], missed: MissedEvent[] = []) {
   /** The hint that subscribers receive for this one. */
   function hintOf(given: Hint): Hint | undefined {
     hint = given;
-    void playables.bus.subscribe("o", (one) => {
+    void playables.playableHints.subscribe("o", (one) => {
       heard = one;
     });
     return heard;
@@ -94,7 +94,7 @@ describe("an event that cannot be played", () => {
   });
 
   test("plays to nobody if the store holds nothing better, and keeps its place", async () => {
-    expect(await playablesOf(good).log.readAfter("o", 0, 9, Number.POSITIVE_INFINITY)).toEqual(good);
+    expect(await playablesOf(good).playableLog.readAfter("o", 0, 9, Number.POSITIVE_INFINITY)).toEqual(good);
     const alsoBad = [
       eventOf("message", "{ no JSON }"),
       eventOf("message", '{"system_message":{}}'),
@@ -102,10 +102,14 @@ describe("an event that cannot be played", () => {
       eventOf("read", '{"message":{}}', ["a"]),
     ];
     for (const event of [...bad, ...alsoBad]) {
-      const { log, told } = playablesOf([event]);
+      const { playableLog, told } = playablesOf([event]);
       const passed: LogEvent[] = [{ ...event, kind: "unplayable" }];
-      expect(await log.readAfter("o", 0, 9, Number.POSITIVE_INFINITY)).toEqual(passed);
-      expect(await log.readFrom("o", 0, 9)).toEqual({ head: { offset: 9, id: "e9" }, anchor: "e0", events: passed });
+      expect(await playableLog.readAfter("o", 0, 9, Number.POSITIVE_INFINITY)).toEqual(passed);
+      expect(await playableLog.readFrom("o", 0, 9)).toEqual({
+        head: { offset: 9, id: "e9" },
+        anchor: "e0",
+        events: passed,
+      });
       expect(told).toEqual([placeOf(event)]);
     }
   });
@@ -116,10 +120,10 @@ describe("an event that cannot be played", () => {
       const offset = index + 1;
       return { offset, kind: "message" as const, payload, id: `m${offset}`, cid: "c", isRecipient: true };
     });
-    const { catchUp, told } = playablesOf([], missed);
+    const { playableRecovery, told } = playablesOf([], missed);
     const given: MissedEvent[] = [];
     for (let page: MissedEvent[] | undefined; page?.length !== 0; given.push(...page))
-      page = await catchUp.read({ org: "o", uid: "a", head: 9 }, page?.at(-1)?.offset ?? 0, 1);
+      page = await playableRecovery.read({ org: "o", uid: "a", head: 9 }, page?.at(-1)?.offset ?? 0, 1);
     expect(given.map(({ offset }) => offset)).toEqual([3, 8]);
     expect(told.map(({ org, offset, id }) => [org, offset, id])).toEqual(
       [1, 2, 4, 5, 6, 7, 9].map((offset) => ["o", offset, `m${offset}`]),
@@ -128,21 +132,22 @@ describe("an event that cannot be played", () => {
 
   test("is reported once, or now and then again if there are very many", async () => {
     const many = Array.from({ length: 1_025 }, (_, index) => ({ ...eventOf("message", ""), id: `e${index}` }));
-    const { log, told } = playablesOf(many);
-    await log.readAfter("o", 0, 9, Number.POSITIVE_INFINITY);
+    const { playableLog, told } = playablesOf(many);
+    await playableLog.readAfter("o", 0, 9, Number.POSITIVE_INFINITY);
     expect(told).toEqual(many.map(placeOf));
-    await log.readFrom("o", 0, 9);
+    await playableLog.readFrom("o", 0, 9);
     expect(told.length).toBeLessThanOrEqual(2 * many.length);
   });
 });
 
 test("a membership change is parsed once, for its hint, any number of pages, and those who follow it", async () => {
   const change = eventOf("membership", '{"added":["a"],"removed":[]}');
-  const { hintOf, log, facts } = playablesOf([{ ...change }]);
+  const { hintOf, playableLog, facts } = playablesOf([{ ...change }]);
   const parse = spyOn(JSON, "parse");
   hintOf(change);
   for (let page = 0; page < 3; page++)
-    for (const event of await log.readAfter("o", 0, 9, Number.POSITIVE_INFINITY)) facts.follow(event, "a", new Set());
+    for (const event of await playableLog.readAfter("o", 0, 9, Number.POSITIVE_INFINITY))
+      facts.follow(event, "a", new Set());
   const parses = parse.mock.calls.length;
   parse.mockRestore();
   expect(parses).toBe(1);

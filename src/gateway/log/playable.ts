@@ -3,7 +3,7 @@ import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { LogPage } from "../../contract/log/log-place.ts";
 import { createSeen } from "../../lib/caches/seen.ts";
 import { objectWith } from "../../lib/json/json-values.ts";
-import type { CatchUp } from "../../services/messages/catch-up.ts";
+import type { Recovery } from "../../services/messages/recovery.ts";
 import { type EventFacts, sessionEndOf } from "../fanout/event-facts.ts";
 import type { Log } from "./sequencers.ts";
 
@@ -11,15 +11,15 @@ const mostTold = 1_024;
 
 /** Filters out events that cannot be played. */
 export type Playables = {
-  /** The bus. A hint whose event cannot be played keeps only its place, so that the event is read from the store. */
-  bus: Pick<Bus, "subscribe">;
+  /** The hints of the bus. One whose event cannot be played keeps only its place, so that the event is read from the store. */
+  playableHints: Pick<Bus, "subscribe">;
   /**
    * The log, with each unplayable event replaced by one of kind `unplayable`, which plays to nobody; the organization
    * continues after it.
    */
-  log: Log;
+  playableLog: Log;
   /** What connections missed, without unplayable events. */
-  catchUp: CatchUp;
+  playableRecovery: Recovery;
 };
 
 /** The place of an event that cannot be played. */
@@ -28,7 +28,7 @@ export type Unplayable = Pick<LogEvent, "org" | "offset" | "id">;
 type Dependencies = {
   bus: Pick<Bus, "subscribe">;
   log: Log;
-  catchUp: CatchUp;
+  recovery: Recovery;
   /** Parses a membership change once, for this check and for everyone who plays it. */
   facts: Pick<EventFacts, "membershipOf" | "recalledBy">;
   /** Called once for each stored event that cannot be played. */
@@ -36,7 +36,7 @@ type Dependencies = {
 };
 
 /** Checks the events of hints and of the log before they are played. */
-export function createPlayables({ bus, log, catchUp, facts, onUnplayable }: Dependencies): Playables {
+export function createPlayables({ bus, log, recovery, facts, onUnplayable }: Dependencies): Playables {
   const told = createSeen(mostTold);
 
   function tell({ org, offset, id }: Unplayable): void {
@@ -85,8 +85,8 @@ export function createPlayables({ bus, log, catchUp, facts, onUnplayable }: Depe
   }
 
   return {
-    bus: { subscribe: (org, handler) => bus.subscribe(org, (hint) => handler(playableHint(hint))) },
-    log: {
+    playableHints: { subscribe: (org, handler) => bus.subscribe(org, (hint) => handler(playableHint(hint))) },
+    playableLog: {
       heads: log.heads,
       async readFrom(org, offset, limit): Promise<LogPage> {
         const page = await log.readFrom(org, offset, limit);
@@ -94,11 +94,11 @@ export function createPlayables({ bus, log, catchUp, facts, onUnplayable }: Depe
       },
       readAfter: async (...range) => (await log.readAfter(...range)).map(playable),
     },
-    catchUp: {
-      resumeAfter: catchUp.resumeAfter,
+    playableRecovery: {
+      resumeAfter: recovery.resumeAfter,
       async read(absence, after, maxBytes) {
         for (let from = after; ; ) {
-          const page = await catchUp.read(absence, from, maxBytes);
+          const page = await recovery.read(absence, from, maxBytes);
           const said = page.filter(({ offset, id, kind, cid, payload }) => {
             const event = { org: absence.org, offset, id, kind, cid, payload, uids: undefined };
             const isSaid = isPlayable(event, says);

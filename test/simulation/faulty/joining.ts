@@ -1,5 +1,5 @@
 import { gatewayParts } from "../../../src/gateway/parts.ts";
-import type { CatchUp } from "../../../src/services/messages/catch-up.ts";
+import type { Recovery } from "../../../src/services/messages/recovery.ts";
 import { type Product, product } from "../product.ts";
 import { overriding } from "./overriding.ts";
 import { withJoinsOn, withJoinsOnOne, withPart } from "./parts.ts";
@@ -58,14 +58,14 @@ export const subscribesBeforeReplay = withPart({
   },
 });
 
-export const replaysWhatWasSeen = withCatchUp(({ resumeAfter }) => ({
+export const replaysWhatWasSeen = withRecovery(({ resumeAfter }) => ({
   async resumeAfter(absence, since) {
     const offset = await resumeAfter(absence, since);
     return offset === undefined ? undefined : offset - 1;
   },
 }));
 
-export const replaysOnePage = withCatchUp(({ read }) => {
+export const replaysOnePage = withRecovery(({ read }) => {
   const done = new WeakSet<object>();
   return {
     async read(absence, after, maxBytes) {
@@ -76,12 +76,12 @@ export const replaysOnePage = withCatchUp(({ read }) => {
   };
 });
 
-function withCatchUp(change: (catchUp: CatchUp) => Partial<CatchUp>): Product {
+function withRecovery(change: (recovery: Recovery) => Partial<Recovery>): Product {
   return {
     ...product,
-    createCatchUp(options) {
-      const catchUp = product.createCatchUp(options);
-      return { ...catchUp, ...change(catchUp) };
+    createRecovery(options) {
+      const recovery = product.createRecovery(options);
+      return { ...recovery, ...change(recovery) };
     },
   };
 }

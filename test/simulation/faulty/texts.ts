@@ -31,12 +31,12 @@ export const joinsWithoutRecalls = withSequencersThat((sequencer) => ({
 /** `since` gives messages and recalls, but no edits. */
 export const replaysNoEdits = {
   ...product,
-  createCatchUp(options: Parameters<typeof product.createCatchUp>[0]) {
-    const catchUp = product.createCatchUp(options);
+  createRecovery(options: Parameters<typeof product.createRecovery>[0]) {
+    const recovery = product.createRecovery(options);
     return {
-      ...catchUp,
-      async read(...of: Parameters<typeof catchUp.read>) {
-        const page = await catchUp.read(...of);
+      ...recovery,
+      async read(...of: Parameters<typeof recovery.read>) {
+        const page = await recovery.read(...of);
         const others = page.filter(({ kind }) => kind !== "edit");
         return others.length > 0 ? others : page;
       },

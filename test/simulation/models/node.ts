@@ -172,7 +172,7 @@ export function createNode(options: Options): Node {
       know: () => undefined,
       limitsOf: () => ({ requestsPerSecond: 0, messagesPerSecond: 0, connections: 0, storedBytes: 0 }),
     },
-    catchUp: product.createCatchUp({
+    recovery: product.createRecovery({
       missed: {
         findMessage: (org, id) => ask(() => reads.findMessage(org, id)),
         countMissed: (...of) => ask(() => reads.countMissed(...of)),

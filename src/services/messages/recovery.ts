@@ -6,7 +6,7 @@ import type { MissedEvent, MissedEvents } from "../../store/messages/ports.ts";
 export type Absence = { org: string; uid: string; head: number };
 
 /** Finds what a connection missed. */
-export type CatchUp = {
+export type Recovery = {
   /**
    * The offset after which the user missed events, or `undefined` if they cannot all be delivered: too many, too old,
    * or `since` unknown.
@@ -30,7 +30,7 @@ type Options = { missed: MissedEvents; maxMessages: number; maxDays: number; clo
  * Creates recovery with `since` (api.md, section 3): messages of the user's current conversations, and edits and
  * recalls even of messages before `since`; never system messages.
  */
-export function createCatchUp({ missed, maxMessages, maxDays, clock }: Options): CatchUp {
+export function createRecovery({ missed, maxMessages, maxDays, clock }: Options): Recovery {
   return {
     async resumeAfter({ org, uid, head }, since) {
       const seen = await missed.findMessage(org, since);

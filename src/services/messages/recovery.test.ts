@@ -8,7 +8,7 @@ import { migrateStore } from "../../store/migrate.ts";
 import { connectPostgres } from "../../store/postgres/postgres.ts";
 import type { Driver } from "../../store/sql/driver.ts";
 import { openSqlite } from "../../store/sqlite/sqlite.ts";
-import { createCatchUp } from "./catch-up.ts";
+import { createRecovery } from "./recovery.ts";
 
 setDefaultTimeout(60_000);
 
@@ -50,11 +50,16 @@ async function fill(driver: Driver, events: number, mine: number): Promise<void>
 /** Replays what `uid` missed after the first `after` events of a log: the offsets, and the number of pages. */
 async function replay(driver: Driver, head: number, after = 0) {
   const missed = createMissedEvents({ reader: driver });
-  const catchUp = createCatchUp({ missed, maxMessages: Number.POSITIVE_INFINITY, maxDays: 7, clock: { now: () => 1 } });
+  const recovery = createRecovery({
+    missed,
+    maxMessages: Number.POSITIVE_INFINITY,
+    maxDays: 7,
+    clock: { now: () => 1 },
+  });
   const absence = { org, uid, head };
   const offsets: number[] = [];
   for (let pages = 0; ; pages++) {
-    const page = await catchUp.read(absence, offsets.at(-1) ?? after, 1024 * 1024);
+    const page = await recovery.read(absence, offsets.at(-1) ?? after, 1024 * 1024);
     if (page.length === 0) return { offsets, pages };
     offsets.push(...page.map(({ offset }) => offset));
   }
@@ -66,7 +71,7 @@ const offsetsOf = (events: number, mine: number, after = 0) =>
   );
 
 describe("missed messages", () => {
-  const folder = mkdtempSync(join(tmpdir(), "herald-catch-up-"));
+  const folder = mkdtempSync(join(tmpdir(), "herald-recovery-"));
   afterAll(() => rmSync(folder, { recursive: true }));
 
   test("are delivered once each and in order, whether the user takes part in all of the conversations or in few", async () => {
