@@ -125,7 +125,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     createEventFacts,
     createHeartbeats,
     createJoiner,
-    createPlaces,
+    createConnectionQuotas,
     createPlayer,
     createSequencers,
     createSocketSessions,
@@ -147,7 +147,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     clock: steadyClock,
   });
   const register = createRegister({ backlog });
-  const places = createPlaces(limits);
+  const quotas = createConnectionQuotas(limits);
   const admission = createLimiter({ ...admitted, clock: steadyClock, whenBusy: tellToComeBack });
   const reads = createLimiter({ ...replayed, clock: steadyClock, whenBusy: tellToRecoverLater });
   const roster = createRoster({
@@ -232,12 +232,12 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     reads,
     thread,
   });
-  const doorkeeper = createDoorkeeper({ ...dependencies, budgets, places, admission });
+  const doorkeeper = createDoorkeeper({ ...dependencies, budgets, quotas, admission });
   const lines = {
     doorkeeper,
     joiner,
     register,
-    places,
+    quotas,
     thread,
     backlog,
     heartbeats,
@@ -292,13 +292,13 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     /** The number of joined connections and their organizations, and the lag of the sequencers. */
     activity: () => ({ ...roster.size(), lag: sequencers.lag }),
     /** The number of connections of an address, as named by `networkOf`. */
-    countOfAddress: places.countOf,
+    countOfAddress: quotas.countOf,
     downloads: createDownloads({ ...dependencies, budgets }),
     /** Counters since the start. */
     figures,
     /** Everything currently held for connections; all zero once the last one has gone. */
     held(): HeldFigures {
-      const taken = places.count();
+      const taken = quotas.count();
       const heard = audiences.size();
       return {
         connections: register.count("websocket") + register.count("sse") + register.count("feed"),

@@ -4,7 +4,7 @@ import { createAccounting } from "./delivery/accounting.ts";
 import { createAudiences } from "./fanout/audiences.ts";
 import { createEventFacts } from "./fanout/event-facts.ts";
 import { createPlayer } from "./fanout/player.ts";
-import { createPlaces } from "./limits/places.ts";
+import { createConnectionQuotas } from "./limits/connection-quotas.ts";
 import { createSequencers } from "./log/sequencers.ts";
 import { createSocketSessions } from "./websocket/socket-sessions.ts";
 
@@ -15,7 +15,7 @@ export const gatewayParts = {
   createEventFacts,
   createHeartbeats,
   createJoiner,
-  createPlaces,
+  createConnectionQuotas,
   createPlayer,
   createSequencers,
   createSocketSessions,

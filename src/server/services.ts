@@ -34,7 +34,7 @@ import { createSessions } from "../services/sessions/sessions.ts";
 import { createTokens } from "../services/sessions/tokens.ts";
 import { createExports } from "../services/transfer/exports.ts";
 import { createImports } from "../services/transfer/imports.ts";
-import { createPlaces } from "../services/transfer/places.ts";
+import { createTransferSlots } from "../services/transfer/transfer-slots.ts";
 import { createWebhookService } from "../services/webhooks/webhook-service.ts";
 import type { NodeBus } from "./bus.ts";
 import type { Context } from "./context.ts";
@@ -112,7 +112,7 @@ export function createServices(context: Context, dependencies: Dependencies) {
       use,
       thread,
       dryRuns,
-      places: createPlaces({ what: "batches", ...transfersAtOnce }),
+      slots: createTransferSlots({ what: "batches", ...transfersAtOnce }),
       limits,
       clock,
       elapsed: steadyClock,
@@ -157,14 +157,14 @@ export function createServices(context: Context, dependencies: Dependencies) {
     receipts: createReceipts({ ...store, clock }),
     exports: createExports({
       ...store,
-      places: createPlaces({ what: "exports", ...transfersAtOnce }),
+      slots: createTransferSlots({ what: "exports", ...transfersAtOnce }),
       thread,
       elapsed: steadyClock,
     }),
     imports: createImports({
       ...store,
       use,
-      places: createPlaces({ what: "imports", ...transfersAtOnce }),
+      slots: createTransferSlots({ what: "imports", ...transfersAtOnce }),
       thread,
       limits,
       clock,

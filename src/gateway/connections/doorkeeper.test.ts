@@ -5,7 +5,7 @@ import { createSteppedThread } from "../../lib/event-loop/testing/stepped-thread
 import { createOwner } from "../../lib/owner.ts";
 import { createLimiter } from "../../lib/queues/limiter.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import { createPlaces } from "../limits/places.ts";
+import { createConnectionQuotas } from "../limits/connection-quotas.ts";
 import { createUserBudgets } from "../limits/user-budgets.ts";
 import { createDoorkeeper } from "./doorkeeper.ts";
 
@@ -21,7 +21,7 @@ const placesOfAddress = 4;
  */
 function useDoorkeeper() {
   const thread = createSteppedThread();
-  const places = createPlaces({ connectionsPerUser: 100, connectionsPerAddress: placesOfAddress });
+  const quotas = createConnectionQuotas({ connectionsPerUser: 100, connectionsPerAddress: placesOfAddress });
   const budgets = createUserBudgets({ quota: 10, clock });
   const doorkeeper = createDoorkeeper({
     sessions: {
@@ -38,7 +38,7 @@ function useDoorkeeper() {
       know: async () => undefined,
       limitsOf: () => ({ requestsPerSecond: 0, messagesPerSecond: 0, connections: 0, storedBytes: 0 }),
     },
-    places,
+    quotas,
     thread,
     admission: createLimiter({ places: 10, maxWaiting: 10, maxWaitMs: 1_000, whenBusy: unused, clock }),
   });
@@ -46,7 +46,7 @@ function useDoorkeeper() {
   const refused: string[] = [];
   const note = (name: string, work: Promise<unknown>) =>
     void work.catch((error: unknown) => refused.push(`${name} ${error instanceof HeraldError ? error.code : error}`));
-  return { thread, places, doorkeeper, refused, note };
+  return { thread, quotas, doorkeeper, refused, note };
 }
 
 const newOwner = () => createOwner(unused);
@@ -90,7 +90,7 @@ test("a client that hangs up while waiting to be refused leaves the queue", asyn
 });
 
 test("an address may have as many refused connections waiting as open ones; any more are closed at once", async () => {
-  const { thread, places, doorkeeper, refused, note } = useDoorkeeper();
+  const { thread, quotas, doorkeeper, refused, note } = useDoorkeeper();
   const owners = Array.from({ length: 3 * placesOfAddress }, newOwner);
   note("first", doorkeeper.admit(newOwner(), "bad", "b")); // uses up the turn
   for (const [index, owner] of owners.entries()) note(`${index}`, doorkeeper.enter(owner, "a"));
@@ -101,8 +101,8 @@ test("an address may have as many refused connections waiting as open ones; any 
   }
   expect(owners.map(({ isClosed }) => isClosed)).toEqual(owners.map((_, index) => index >= 2 * placesOfAddress));
   expect(refused).toHaveLength(1 + placesOfAddress);
-  expect(places.count().addresses).toBe(2 * placesOfAddress);
+  expect(quotas.count().addresses).toBe(2 * placesOfAddress);
   for (const owner of owners) owner.close();
-  expect(places.count().addresses).toBe(0);
+  expect(quotas.count().addresses).toBe(0);
   expect(thread.waiting).toBe(0);
 });

@@ -5,23 +5,23 @@ import { threadCosts } from "../../services/limits/costs.ts";
 import type { OrganizationLimits } from "../../services/limits/organization-limits.ts";
 import type { Session, Sessions } from "../../services/sessions/sessions.ts";
 import type { Identity } from "../../services/sessions/tokens.ts";
+import type { ConnectionQuotas } from "../limits/connection-quotas.ts";
 import { addressName, turnUnlessGone } from "../limits/passing.ts";
-import type { Places } from "../limits/places.ts";
 import type { UserBudgets } from "../limits/user-budgets.ts";
 
 /**
  * Lets users in. Throws `unauthorized`, or `rate_limited` with the limit and when to come back. Refusals wait for their
- * turn, so that clients that reconnect at once do not use up the node's time. Places belong to `owner`.
+ * turn, so that clients that reconnect at once do not use up the node's time. What is taken belongs to `owner`.
  */
 export type Doorkeeper = {
   /**
-   * Waits for the address's turn, then takes one of its places. Closes `owner` if even the queue of the
+   * Waits for the address's turn, then counts the connection towards its quota. Closes `owner` if even the queue of the
    * address's refused connections is full.
    */
   enter(owner: Owner, address: string): Promise<void>;
   /**
    * Opens a session. Checks the token's signature first, which costs no query, then the user's budget and connection
-   * count; only then waits for a turn at the database and takes one of the organization's places.
+   * count; only then waits for a turn at the database and counts it towards the organization's quota.
    */
   admit(owner: Owner, token: string, address: string): Promise<Session>;
   /** Like `admit`, for a session that continues: takes no place and does not queue behind new connections. */
@@ -36,7 +36,7 @@ type Dependencies = {
   sessions: Sessions;
   budgets: UserBudgets;
   organizationLimits: Pick<OrganizationLimits, "know" | "limitsOf">;
-  places: Omit<Places, "count" | "countOf">;
+  quotas: Omit<ConnectionQuotas, "count" | "countOf">;
   thread: ThreadScheduler;
   /** Bounds how many sessions are being opened at once. */
   admission: Limiter;
@@ -44,7 +44,7 @@ type Dependencies = {
 
 /** The doorkeeper of one node. */
 export function createDoorkeeper(dependencies: Dependencies): Doorkeeper {
-  const { sessions, budgets, organizationLimits, places, thread, admission } = dependencies;
+  const { sessions, budgets, organizationLimits, quotas, thread, admission } = dependencies;
 
   /** Delays an error of `work` until it is the turn of `name`. */
   async function refuseInTurn<Result>(owner: Owner, name: string, work: () => Promise<Result>): Promise<Result> {
@@ -69,9 +69,9 @@ export function createDoorkeeper(dependencies: Dependencies): Doorkeeper {
     async enter(owner, address) {
       await turnUnlessGone(thread, addressName(address), threadCosts.connect, owner);
       try {
-        places.takeForAddress(owner, address);
+        quotas.takeForAddress(owner, address);
       } catch (error) {
-        if (places.takeForRefused(owner, address))
+        if (quotas.takeForRefused(owner, address))
           await thread.turn(addressName(address), threadCosts.refusal(), { owner });
         else owner.close();
         throw error;
@@ -82,12 +82,12 @@ export function createDoorkeeper(dependencies: Dependencies): Doorkeeper {
       const { org } = identity;
       const open = async () => {
         await organizationLimits.know(org);
-        places.takeForOrganization(owner, org, organizationLimits.limitsOf(org).connections);
+        quotas.takeForOrganization(owner, org, organizationLimits.limitsOf(org).connections);
         return await sessions.open(identity);
       };
       return await refuseInTurn(owner, org, async () => {
         payForConnect(identity);
-        places.takeForUser(owner, identity);
+        quotas.takeForUser(owner, identity);
         return await admission.run(open, { owner, key: org });
       });
     },

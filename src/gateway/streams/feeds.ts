@@ -13,7 +13,7 @@ import { type EventFacts, messageIn, sessionEndOf } from "../fanout/event-facts.
 import { toNobody } from "../fanout/played.ts";
 import type { FeedListener, Topics } from "../fanout/topics.ts";
 import type { Backlog } from "../limits/backlog.ts";
-import type { Places } from "../limits/places.ts";
+import type { ConnectionQuotas } from "../limits/connection-quotas.ts";
 import type { Sequencer } from "../log/sequencer.ts";
 import type { Sequencers } from "../log/sequencers.ts";
 import { createEventStream, type EventStream } from "./event-stream.ts";
@@ -30,7 +30,7 @@ type Dependencies = {
   feedStarts: FeedStarts;
   frames: Pick<StreamFrames, "forFeeds">;
   register: Register;
-  places: Places;
+  quotas: ConnectionQuotas;
   backlog: Pick<Backlog, "watch">;
   facts: Pick<EventFacts, "follow" | "systemOf" | "readOf">;
   heartbeats: Pick<Heartbeats, "repeat">;
@@ -45,7 +45,7 @@ type Feed = { stream: EventStream; permit: FeedWish["permit"]; isAsking: boolean
 
 /** Creates the feeds of this node, which hear every event that its sequencers play. */
 export function createFeeds(dependencies: Dependencies) {
-  const { sequencers, topics, feedStarts, frames, register, places, backlog, facts, heartbeats, thread, limits } =
+  const { sequencers, topics, feedStarts, frames, register, quotas, backlog, facts, heartbeats, thread, limits } =
     dependencies;
   const { onCut, onError } = dependencies;
   const perOrganization = createCounters(limits.feedsPerOrganization);
@@ -89,7 +89,7 @@ export function createFeeds(dependencies: Dependencies) {
   async function begin(wish: FeedWish, owner: Owner): Promise<ReadableStream<Uint8Array>> {
     const { org, filter, address, permit } = wish;
     register.requireOpen();
-    places.takeForAddress(owner, networkOf(address));
+    quotas.takeForAddress(owner, networkOf(address));
     takePlace(owner, org);
     await thread.turn(org, threadCosts.connect, { owner });
     await feedStarts.find(org, filter.uid); // first, so that no sequencer starts for an organization that does not exist

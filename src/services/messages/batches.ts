@@ -5,7 +5,7 @@ import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { createQueue } from "../../lib/queues/queue.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Caller } from "../keys/permissions.ts";
-import type { Places } from "../transfer/places.ts";
+import type { TransferSlots } from "../transfer/transfer-slots.ts";
 import type { BatchCall, BatchWish } from "./batch.ts";
 import { createBatchLineReader } from "./batch-lines.ts";
 import { type BatchRun, createBatchRun } from "./batch-run.ts";
@@ -24,7 +24,7 @@ export type Batches = {
 
 type Dependencies = BatchTarget & {
   thread: ThreadScheduler;
-  places: Places;
+  slots: TransferSlots;
   limits: PayloadLimits;
   onError(error: unknown, requestId: string): void;
   problemForm?: ProblemForm;
@@ -34,15 +34,15 @@ const batchesOfKey = 16; // of a key that is bound to no organization
 
 /** Creates batches on the log. */
 export function createBatches(dependencies: Dependencies): Batches {
-  const { places, limits } = dependencies;
+  const { slots, limits } = dependencies;
   const longLines = createQueue(stopped);
   const reader = createBatchLineReader({ limits, longLines });
   const running = new Set<BatchRun>();
   let isStopping = false;
 
   function takePlace({ rights: { org }, keyId }: Caller): () => void {
-    if (org !== null) return places.take(org);
-    return places.take(joinIds("key", keyId), { whose: "this key", quota: batchesOfKey });
+    if (org !== null) return slots.take(org);
+    return slots.take(joinIds("key", keyId), { whose: "this key", quota: batchesOfKey });
   }
 
   return {

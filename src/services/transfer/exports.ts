@@ -18,8 +18,8 @@ import {
   userPages,
 } from "./export-pages.ts";
 import type { TransferCall } from "./imports.ts";
-import type { Places } from "./places.ts";
 import { createToll } from "./toll.ts";
+import type { TransferSlots } from "./transfer-slots.ts";
 
 /** What to export: an organization, or what is stored of a user. */
 export type ExportWish = { caller: Caller; org: string; uid?: string };
@@ -40,7 +40,7 @@ type Dependencies = {
   log: Pick<LogReader, "heads">;
   organizations: Pick<OrganizationReads, "get">;
   users: Pick<UserReads, "get">;
-  places: Places;
+  slots: TransferSlots;
   thread: ThreadScheduler;
   /** A clock that never goes back. */
   elapsed: Clock;
@@ -50,7 +50,7 @@ const linesPerUnit = 500;
 const bytesPerUnit = 262_144;
 
 /** Creates exports from the store. */
-export function createExports({ exports, log, organizations, users, places, thread, elapsed }: Dependencies): Exports {
+export function createExports({ exports, log, organizations, users, slots, thread, elapsed }: Dependencies): Exports {
   let isStopping = false;
 
   async function pagesOf({ org, uid }: ExportWish): Promise<ExportPages> {
@@ -93,7 +93,7 @@ export function createExports({ exports, log, organizations, users, places, thre
     async open(wish, call) {
       const pages = await pagesOf(wish);
       permitScope(wish.caller, "directory:read"); // as well as the scope of the operation
-      return beginTexts(write(pages, wish, call, places.take(wish.org)));
+      return beginTexts(write(pages, wish, call, slots.take(wish.org)));
     },
     stop() {
       isStopping = true;

@@ -15,8 +15,8 @@ import type { OrganizationUse } from "../limits/organization-use.ts";
 import { createLineReader } from "./import-lines.ts";
 import { createImportParts, type ImportParts } from "./import-parts.ts";
 import { createImportProgress, type ImportProgress } from "./import-progress.ts";
-import type { Places } from "./places.ts";
 import { createToll } from "./toll.ts";
+import type { TransferSlots } from "./transfer-slots.ts";
 
 /** Consecutive lines of a body, the first of them with this number; an error stands for a line that cannot be read. */
 export type LineBlock = { first: number; lines: (string | HeraldError)[]; bytes: number };
@@ -51,7 +51,7 @@ type Dependencies = {
   keys: Pick<KeyReads, "isValid">;
   organizations: Pick<OrganizationReads, "get">;
   use: Pick<OrganizationUse, "reserveRoom">;
-  places: Places;
+  slots: TransferSlots;
   thread: ThreadScheduler;
   limits: PayloadLimits;
   clock: Clock;
@@ -68,7 +68,7 @@ const participantsOfItem = 60; // two rows each, which fit the smallest part of 
 
 /** Creates imports on the store. */
 export function createImports(dependencies: Dependencies): Imports {
-  const { imports, keys, organizations, use, places, thread, limits, clock, elapsed, problemForm } = dependencies;
+  const { imports, keys, organizations, use, slots, thread, limits, clock, elapsed, problemForm } = dependencies;
   const longLines = createQueue(() => unavailable({ detail: "this node is shutting down; send all lines again" }));
   const reader = createLineReader({ limits, participantsOfItem, now: clock.now });
   let isStopping = false;
@@ -197,7 +197,7 @@ export function createImports(dependencies: Dependencies): Imports {
     async open(wish, call) {
       await requireOrganization(organizations, wish.org);
       await requireValidKey(keys, wish.caller, clock.now());
-      return beginTexts(report(wish, call, places.take(wish.org)));
+      return beginTexts(report(wish, call, slots.take(wish.org)));
     },
     stop() {
       isStopping = true;

@@ -48,9 +48,9 @@ export const plantedBatchBugs: Record<string, Product> = {
   "a batch that nobody takes keeps its place": (dependencies) =>
     createBatches({
       ...dependencies,
-      places: {
+      slots: {
         take(...holder) {
-          dependencies.places.take(...holder);
+          dependencies.slots.take(...holder);
           return () => undefined;
         },
       },

@@ -3,7 +3,7 @@ import { readLines } from "../../../src/http/requests/lines.ts";
 import { createThreadScheduler } from "../../../src/lib/event-loop/thread-scheduler.ts";
 import type { Caller } from "../../../src/services/keys/permissions.ts";
 import type { Batches, createBatches } from "../../../src/services/messages/batches.ts";
-import { createPlaces, type Places } from "../../../src/services/transfer/places.ts";
+import { createTransferSlots, type TransferSlots } from "../../../src/services/transfer/transfer-slots.ts";
 import { createRandom, type Random } from "../../harness/random.ts";
 import { inSimulatedTime, pause, type SimulatedTime } from "../models/time.ts";
 import { createLogModel, createStored, type LogModel, type Stored } from "./log-model.ts";
@@ -17,7 +17,7 @@ export type BatchReport = { seed: number; broken: string[] };
 type Answer = { line: number; done?: false; status?: number; ask?: { server_mid: string }; replayed?: true };
 
 /** A node that takes batches. */
-type Node = { batches: Batches; places: Places; log: LogModel; isAlive: boolean; isStopped: boolean };
+type Node = { batches: Batches; slots: TransferSlots; log: LogModel; isAlive: boolean; isStopped: boolean };
 
 /** How an attempt ends: by itself, or because of the caller or the node. */
 type Fate = "whole" | "cut" | "stop" | "kill";
@@ -29,7 +29,7 @@ const caller: Caller = {
   secretExpiresAt: undefined,
   digest: undefined,
 };
-const placesOfOrganization = 4;
+const slotsOfOrganization = 4;
 const mostInFlight = 512;
 const longestMs = 60_000;
 const troubledAttempts = 6;
@@ -52,19 +52,19 @@ function runWorld(seed: number, product: Product, time: SimulatedTime): BatchRep
 
   function startNode(failures: number): Node {
     const log = createLogModel({ random, stored, now: time.now, failures });
-    const places = createPlaces({ what: "batches", ofOrganization: placesOfOrganization, ofNode: 64 });
+    const slots = createTransferSlots({ what: "batches", ofOrganization: slotsOfOrganization, ofNode: 64 });
     const batches = product({
       sends: log,
       use: { admitSend: () => () => undefined },
       thread: createThreadScheduler(),
       dryRuns: { message: unused, systemMessage: unused },
-      places,
+      slots,
       limits: defaultPayloadLimits,
       clock: { now: time.now },
       elapsed: { now: time.now },
       onError: (error) => broken.push(`something is wrong inside: ${error}`),
     });
-    const node = { batches, places, log, isAlive: true, isStopped: false };
+    const node = { batches, slots, log, isAlive: true, isStopped: false };
     nodes.push(node);
     return node;
   }
@@ -85,13 +85,13 @@ function runWorld(seed: number, product: Product, time: SimulatedTime): BatchRep
   }
   if (!isDone) broken.push("the caller never gets to the end");
   broken.push(...judgeStored(world, failures === 0));
-  for (const node of nodes) if (node.isAlive && !hasAllPlaces(node)) broken.push("a place is held by no batch");
+  for (const node of nodes) if (node.isAlive && !hasAllSlots(node)) broken.push("a slot is held by no batch");
   return { seed, broken };
 }
 
-function hasAllPlaces({ places }: Node): boolean {
+function hasAllSlots({ slots }: Node): boolean {
   try {
-    for (let place = 0; place < placesOfOrganization; place++) places.take(org);
+    for (let slot = 0; slot < slotsOfOrganization; slot++) slots.take(org);
     return true;
   } catch {
     return false;

@@ -101,9 +101,9 @@ function withOwners(change: (owner: Owner) => Owner): Product {
 /** Places of users with other owners. */
 function withPlacesOf(change: (owner: Owner) => Owner) {
   return {
-    createPlaces(limits: Parameters<typeof gatewayParts.createPlaces>[0]) {
-      const places = gatewayParts.createPlaces(limits);
-      return overriding(places, { takeForUser: (owner, user) => places.takeForUser(change(owner), user) });
+    createConnectionQuotas(limits: Parameters<typeof gatewayParts.createConnectionQuotas>[0]) {
+      const quotas = gatewayParts.createConnectionQuotas(limits);
+      return overriding(quotas, { takeForUser: (owner, user) => quotas.takeForUser(change(owner), user) });
     },
   };
 }

@@ -1,23 +1,23 @@
 import { rateLimited } from "../../contract/errors/errors.ts";
 
-/** The places of transfers on this node, of which each holds a bounded number of bytes. */
-export type Places = {
+/** How many transfers of a kind run at once on this node. Each holds a bounded number of bytes in memory. */
+export type TransferSlots = {
   /**
-   * Takes a place for an organization, or for another `holder` with its own quota; returns the function that gives it
-   * back. Throws `rate_limited`.
+   * Takes a slot for an organization, or for another `holder` with its own quota; returns the function that frees it.
+   * Throws `rate_limited`.
    */
   take(org: string, holder?: Holder): () => void;
 };
 
-/** Who holds places: as the refusal says it, and how many at once. */
+/** Who holds slots: as the refusal says it, and how many at once. */
 export type Holder = { whose: string; quota: number };
 
 type Options = { what: string; ofOrganization: number; ofNode: number };
 
 const retryAfterSeconds = 5;
 
-/** Creates places, all of them free. */
-export function createPlaces({ what, ofOrganization, ofNode }: Options): Places {
+/** Creates slots, all of them free. */
+export function createTransferSlots({ what, ofOrganization, ofNode }: Options): TransferSlots {
   const taken = new Map<string, number>();
   let total = 0;
 

@@ -5,17 +5,11 @@ import { joinIds } from "../../lib/text/joined-ids.ts";
 
 const retryAfterSeconds = 5;
 
-/**
- * Counts the connections of each address, user and organization on this node. A place is released when its owner
- * closes.
- */
-export type Places = {
+/** Limits the connections of each address, user and organization on this node. They count until their owner closes. */
+export type ConnectionQuotas = {
   /** Throws `rate_limited` if the address already has as many connections as allowed. */
   takeForAddress(owner: Owner, address: string): void;
-  /**
-   * Takes a place for a refused connection that waits to be told so; an address has as many of these as of the others.
-   * False if none is free.
-   */
+  /** Counts a refused connection that waits to be told so, towards a quota of the same size. False if that is used up. */
   takeForRefused(owner: Owner, address: string): boolean;
   /** Like `takeForAddress`, for a user. */
   takeForUser(owner: Owner, user: { org: string; uid: string }): void;
@@ -23,14 +17,14 @@ export type Places = {
   takeForOrganization(owner: Owner, org: string, quota: number): void;
   /** The number of connections of an address. */
   countOf(address: string): number;
-  /** The number of places taken. */
+  /** The number of connections counted, those that wait to be refused included. */
   count(): { addresses: number; users: number; organizations: number };
 };
 
 type Limits = { connectionsPerUser: number; connectionsPerAddress: number };
 
-/** Creates places, none of them taken. */
-export function createPlaces({ connectionsPerUser, connectionsPerAddress }: Limits): Places {
+/** Creates quotas that nothing counts towards yet. */
+export function createConnectionQuotas({ connectionsPerUser, connectionsPerAddress }: Limits): ConnectionQuotas {
   const perUser = createCounters(connectionsPerUser);
   const perAddress = createCounters(connectionsPerAddress);
   const refusedPerAddress = createCounters(connectionsPerAddress);
