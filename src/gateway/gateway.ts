@@ -133,9 +133,8 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const { clock, steadyClock, limits, clientAddress, thread } = dependencies;
   const { onError, onRecovery, ratesOf } = dependencies;
   const figuring = createGatewayFigures(dependencies);
-  const { figures, onDelivery: countDelivery, onRepair, noteBreak, onCut } = figuring;
-  const accounting = createAccounting({ ...dependencies, onDelivery: countDelivery });
-  const { onDelivery, tracePlay } = accounting;
+  const { figures, onDelivery, onRepair, noteBreak, onCut } = figuring;
+  const { guardedLedger, noteDelivery, traceOnce } = createAccounting({ ...dependencies, onDelivery });
   const guard = createGuard(onError);
   const wheel = createTimerWheel({ clock: steadyClock, tickMs, onError });
   const heartbeats = createHeartbeats({ wheel });
@@ -159,11 +158,11 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   });
   const activity = createActivity(dependencies);
   const watches = createWatches({ roster, wheel, guard });
-  const ledger = watches.following(accounting.ledger);
+  const watchedLedger = watches.following(guardedLedger);
   const joining = createRoster();
   const frames = createStreamFrames();
-  const crowds = createCrowds({ ...dependencies, onDelivery });
-  const topics = createTopics({ frames, onDelivery, onError });
+  const crowds = createCrowds({ ...dependencies, onDelivery: noteDelivery });
+  const topics = createTopics({ frames, onDelivery: noteDelivery, onError });
   const audiences = createAudiences(crowds.forget);
   const facts = createEventFacts();
   const budgets = createUserBudgets({
@@ -197,19 +196,19 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     backlog,
     facts,
     frames,
-    ledger,
+    ledger: watchedLedger,
     onUnknown,
   });
   const sequencers = createSequencers({
     bus: playableHints,
     log: playableLog,
     clock,
-    play: watches.during(createPlayback({ play, topics, backlog, tracePlay, guard })),
+    play: watches.during(createPlayback({ play, topics, backlog, tracePlay: traceOnce, guard })),
     leave: crowds.leave,
     onRepair,
     onBreak(org, found) {
       noteBreak();
-      ledger.renew();
+      watchedLedger.renew();
       for (const connection of [...roster.ofOrganization(org), ...joining.ofOrganization(org)])
         guard(() => connection.end("restarting"));
       guard(() => feeds.endOrganization(org));
@@ -228,7 +227,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     audiences,
     backlog,
     facts,
-    ledger,
+    ledger: watchedLedger,
     reads,
     thread,
   });
@@ -286,7 +285,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
      * Called after the database was reconnected, possibly to another server whose logs end elsewhere. Never rejects.
      */
     async onDatabaseBack(): Promise<void> {
-      ledger.renew();
+      watchedLedger.renew();
       await checkHeads();
     },
     /** The number of joined connections and their organizations, and the lag of the sequencers. */

@@ -29,15 +29,14 @@ function setUp(tracePlay?: TracePlay) {
   const heard: string[] = [];
   const errors: unknown[] = [];
   const unknown: string[] = [];
-  const accounting = createAccounting({
+  const { guardedLedger, noteDelivery, traceOnce } = createAccounting({
     ledger: { played: broken, playedTo: broken, given: broken, renew: broken, flush: broken },
     onDelivery: broken,
     tracePlay,
     onError: (error) => errors.push(error),
   });
-  const { ledger, onDelivery } = accounting;
   const crowds = { publish: () => toNobody, settle: () => undefined };
-  const topics = createTopics({ frames: createStreamFrames(), onDelivery, onError: broken });
+  const topics = createTopics({ frames: createStreamFrames(), onDelivery: noteDelivery, onError: broken });
   const [roster, joining, audiences] = [createRoster(), createRoster(), createAudiences(() => undefined)];
   const connection: Connection = {
     id: "1",
@@ -67,7 +66,7 @@ function setUp(tracePlay?: TracePlay) {
     roster,
     joining,
     audiences,
-    ledger,
+    ledger: guardedLedger,
     backlog,
     facts: createEventFacts(),
     frames: createStreamFrames(),
@@ -77,7 +76,13 @@ function setUp(tracePlay?: TracePlay) {
     start: placeOf(event(0)),
     budget: createBudget(),
     read: broken,
-    play: createPlayback({ ...accounting, play, topics, backlog, guard: createGuard((error) => errors.push(error)) }),
+    play: createPlayback({
+      play,
+      topics,
+      backlog,
+      tracePlay: traceOnce,
+      guard: createGuard((error) => errors.push(error)),
+    }),
     leave: () => undefined,
     onRepair: broken,
     onBreak: broken,

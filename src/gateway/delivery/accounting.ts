@@ -18,7 +18,7 @@ type Dependencies = {
  */
 export function createAccounting({ ledger, onDelivery, tracePlay, onError }: Dependencies) {
   const guard = createGuard(onError);
-  const guarded: DeliveryLedger = {
+  const guardedLedger: DeliveryLedger = {
     played: (event, audience) => guard(() => ledger.played(event, audience)),
     playedTo: (event, uids, connections) => guard(() => ledger.playedTo(event, uids, connections)),
     given: (uid, events) => guard(() => ledger.given(uid, events)),
@@ -27,7 +27,7 @@ export function createAccounting({ ledger, onDelivery, tracePlay, onError }: Dep
   };
 
   /** Plays the event inside the trace, or without it if the trace fails first; exactly once in either case. */
-  const traced: TracePlay = (event, play) => {
+  const traceOnce: TracePlay = (event, play) => {
     let isPlayed = false;
     const playOnce = () => {
       if (isPlayed) return 0;
@@ -39,8 +39,8 @@ export function createAccounting({ ledger, onDelivery, tracePlay, onError }: Dep
   };
 
   return {
-    ledger: guarded,
-    onDelivery: (event: LogEvent, connections: number) => guard(() => onDelivery(event, connections)),
-    tracePlay: tracePlay && traced,
+    guardedLedger,
+    noteDelivery: (event: LogEvent, connections: number) => guard(() => onDelivery(event, connections)),
+    traceOnce: tracePlay && traceOnce,
   };
 }

@@ -120,6 +120,6 @@ export const replaysTwoLogs = withJoinsOnOne(() => ({ verified: async () => unde
 export const joinsOnlyWithLedger = withPart({
   createAccounting(dependencies) {
     const accounting = gatewayParts.createAccounting(dependencies);
-    return { ...accounting, ledger: overriding(accounting.ledger, { given: dependencies.ledger.given }) };
+    return { ...accounting, guardedLedger: overriding(accounting.guardedLedger, { given: dependencies.ledger.given }) };
   },
 });
