@@ -20,7 +20,7 @@ import type { Recovery } from "../services/messages/recovery.ts";
 import type { Presence } from "../services/presence.ts";
 import type { Sessions } from "../services/sessions/sessions.ts";
 import { createActivity } from "./activity.ts";
-import { createDoorkeeper } from "./connections/doorkeeper.ts";
+import { createAdmission } from "./connections/admission.ts";
 import { createOrigins } from "./connections/origins.ts";
 import { createRegister } from "./connections/register.ts";
 import { createRoster } from "./connections/roster.ts";
@@ -147,7 +147,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   });
   const register = createRegister({ backlog });
   const quotas = createConnectionQuotas(limits);
-  const admission = createLimiter({ ...admitted, clock: steadyClock, whenBusy: tellToComeBack });
+  const openings = createLimiter({ ...admitted, clock: steadyClock, whenBusy: tellToComeBack });
   const reads = createLimiter({ ...replayed, clock: steadyClock, whenBusy: tellToRecoverLater });
   const roster = createRoster({
     onLeave: (connection) => watches.left(connection),
@@ -231,9 +231,9 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     reads,
     thread,
   });
-  const doorkeeper = createDoorkeeper({ ...dependencies, budgets, quotas, admission });
+  const admission = createAdmission({ ...dependencies, budgets, quotas, openings });
   const lines = {
-    doorkeeper,
+    admission,
     joiner,
     register,
     quotas,
@@ -310,7 +310,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
         stream_topics: topics.size,
         timers: wheel.size,
         sequencers: sequencers.held,
-        connects: admission.running + admission.waiting,
+        connects: openings.running + openings.waiting,
         reads: reads.running + reads.waiting,
         watches: watches.size,
         subscriptions: activity.size,

@@ -10,7 +10,7 @@ import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
-import type { Doorkeeper } from "../connections/doorkeeper.ts";
+import type { Admission } from "../connections/admission.ts";
 import { tellFault } from "../connections/faults.ts";
 import type { Heartbeats } from "../connections/heartbeat.ts";
 import type { Joiner } from "../connections/join.ts";
@@ -26,7 +26,7 @@ import { encodeSession } from "./stream-frames.ts";
 const takenWithinSeconds = 5;
 
 type Dependencies = {
-  doorkeeper: Doorkeeper;
+  admission: Admission;
   joiner: Joiner;
   topics: Topics;
   register: Register;
@@ -43,7 +43,7 @@ type Dependencies = {
 
 /** Creates the server-sent events side of the gateway. */
 export function createStreams(dependencies: Dependencies) {
-  const { doorkeeper, joiner, topics, register, backlog, heartbeats } = dependencies;
+  const { admission, joiner, topics, register, backlog, heartbeats } = dependencies;
   const { clientAddress, origins, limits, clock, onCut, onError } = dependencies;
 
   function createConnection(owner: Owner, session: Session, id: string, onEnd: () => void): StreamConnection {
@@ -93,8 +93,8 @@ export function createStreams(dependencies: Dependencies) {
   async function open({ request, address, id, onEnd }: Opening, owner: Owner): Promise<Response> {
     if (request.method !== "GET") throw new HeraldError("method_not_allowed", undefined, { headers: { Allow: "GET" } });
     const since = sinceOf(request);
-    await doorkeeper.enter(owner, address);
-    const session = await doorkeeper.admit(owner, bearerToken(request.headers) ?? "", address);
+    await admission.enter(owner, address);
+    const session = await admission.admit(owner, bearerToken(request.headers) ?? "", address);
     register.requireOpen();
     const connection = createConnection(owner, session, id, onEnd);
     const isRecovered = await join(connection, session, since);

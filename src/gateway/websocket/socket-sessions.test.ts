@@ -19,7 +19,7 @@ const unused = () => {
 async function codeAfter(tokens: string[], open: (token: string, state: SocketState | undefined) => Session) {
   let state: SocketState | undefined;
   const sessions = createSocketSessions({
-    doorkeeper: {
+    admission: {
       enter: unused,
       admit: async (_owner, token) => open(token, state),
       renew: async (_owner, token) => open(token, state),

@@ -4,7 +4,7 @@ import { toIso } from "../../contract/identifiers.ts";
 import { validate } from "../../contract/requests.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
-import type { Doorkeeper } from "../connections/doorkeeper.ts";
+import type { Admission } from "../connections/admission.ts";
 import { tellFault } from "../connections/faults.ts";
 import type { Joiner } from "../connections/join.ts";
 import { createSessionTimer } from "../connections/session-timer.ts";
@@ -22,7 +22,7 @@ import {
 } from "./socket.ts";
 
 type Dependencies = {
-  doorkeeper: Doorkeeper;
+  admission: Admission;
   joiner: Joiner;
   crowds: Pick<Crowds, "add" | "remove">;
   handle: RequestHandler;
@@ -52,7 +52,7 @@ export type SocketSessions = {
 
 /** Creates the socket sessions of one node. */
 export function createSocketSessions(dependencies: Dependencies): SocketSessions {
-  const { doorkeeper, joiner, crowds, handle, budgets, clock, onError } = dependencies;
+  const { admission, joiner, crowds, handle, budgets, clock, onError } = dependencies;
 
   function connectBody(socket: Socket, session: Session, isRecovered: boolean | undefined): object {
     return {
@@ -87,13 +87,13 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
     const { token, since, device_id: device } = validate(frameRequests.connect, payload);
     const { user, address } = socket.data;
     if (user === undefined) {
-      const session = await doorkeeper.admit(line.owner, token, address);
+      const session = await admission.admit(line.owner, token, address);
       await begin(socket, line, session, { since, device }, (isRecovered) =>
         reply(responseFrame(id, connectBody(socket, session, isRecovered))),
       );
       return;
     }
-    const session = await doorkeeper.renew(line.owner, token, address);
+    const session = await admission.renew(line.owner, token, address);
     const { connection, timer } = user;
     if (session.org !== connection.org || session.uid !== connection.uid) {
       throw new HeraldError(
@@ -103,7 +103,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
     }
     connection.extend(session);
     // The end of this token may have been played while another token held the connection open.
-    if (session.tokenId !== undefined) await doorkeeper.renew(line.owner, token, address);
+    if (session.tokenId !== undefined) await admission.renew(line.owner, token, address);
     timer.extend(session.expiresAt);
     reply(responseFrame(id, connectBody(socket, session, since === undefined ? undefined : false)));
   }
@@ -149,7 +149,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
       try {
         if (frame.operation === "connect") return await connect(socket, line, frame.id, frame.payload, reply);
         isFinal = true;
-        if (data.user !== undefined) await doorkeeper.requireBudget(line.owner, data.user.connection);
+        if (data.user !== undefined) await admission.requireBudget(line.owner, data.user.connection);
         isFinal = false;
         const { closing } = await ask(data.user?.connection, frame.operation, frame, reply);
         if (closing !== undefined) closeSocket(socket, { reason: closing });

@@ -8,7 +8,7 @@ import type { ClientAddress } from "../../lib/network/client-address.ts";
 import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
-import type { Doorkeeper } from "../connections/doorkeeper.ts";
+import type { Admission } from "../connections/admission.ts";
 import { tellFault } from "../connections/faults.ts";
 import type { Heartbeats } from "../connections/heartbeat.ts";
 import type { Origins } from "../connections/origins.ts";
@@ -42,7 +42,7 @@ export type SocketLimits = {
 };
 
 type Dependencies = {
-  doorkeeper: Doorkeeper;
+  admission: Admission;
   socketSessions: SocketSessions;
   register: Register;
   thread: ThreadScheduler;
@@ -60,7 +60,7 @@ type Dependencies = {
 
 /** Creates the WebSocket side of the gateway. */
 export function createWebSockets(dependencies: Dependencies) {
-  const { doorkeeper, socketSessions, register, thread, backlog, heartbeats } = dependencies;
+  const { admission, socketSessions, register, thread, backlog, heartbeats } = dependencies;
   const { clientAddress, origins, limits, steadyClock, onCut, onError } = dependencies;
 
   const rates = createFrameRates({ ...limits, clock: steadyClock });
@@ -181,9 +181,9 @@ export function createWebSockets(dependencies: Dependencies) {
   async function openSession(request: Request, address: string, owner: Owner): Promise<SocketState["opening"]> {
     try {
       origins.require(request);
-      await doorkeeper.enter(owner, address);
+      await admission.enter(owner, address);
       if (!request.headers.has("authorization")) return undefined;
-      return { session: await doorkeeper.admit(owner, bearerToken(request.headers) ?? "", address) };
+      return { session: await admission.admit(owner, bearerToken(request.headers) ?? "", address) };
     } catch (error) {
       const closing = error instanceof HeraldError && !owner.isClosed ? closingAfter(error) : undefined;
       if (closing === undefined || closing.reason === "internal") throw error;

@@ -13,7 +13,7 @@ import type { UserBudgets } from "../limits/user-budgets.ts";
  * Lets users in. Throws `unauthorized`, or `rate_limited` with the limit and when to come back. Refusals wait for their
  * turn, so that clients that reconnect at once do not use up the node's time. What is taken belongs to `owner`.
  */
-export type Doorkeeper = {
+export type Admission = {
   /**
    * Waits for the address's turn, then counts the connection towards its quota. Closes `owner` if even the queue of the
    * address's refused connections is full.
@@ -24,7 +24,7 @@ export type Doorkeeper = {
    * count; only then waits for a turn at the database and counts it towards the organization's quota.
    */
   admit(owner: Owner, token: string, address: string): Promise<Session>;
-  /** Like `admit`, for a session that continues: takes no place and does not queue behind new connections. */
+  /** Like `admit`, for a session that continues: it counts already, and does not queue behind new connections. */
   renew(owner: Owner, token: string, address: string): Promise<Session>;
   /** Throws `rate_limited` if a connected user's budget is used up. */
   requireBudget(owner: Owner, user: User): Promise<void>;
@@ -39,12 +39,12 @@ type Dependencies = {
   quotas: Omit<ConnectionQuotas, "count" | "countOf">;
   thread: ThreadScheduler;
   /** Bounds how many sessions are being opened at once. */
-  admission: Limiter;
+  openings: Limiter;
 };
 
-/** The doorkeeper of one node. */
-export function createDoorkeeper(dependencies: Dependencies): Doorkeeper {
-  const { sessions, budgets, organizationLimits, quotas, thread, admission } = dependencies;
+/** Creates the admission of one node. */
+export function createAdmission(dependencies: Dependencies): Admission {
+  const { sessions, budgets, organizationLimits, quotas, thread, openings } = dependencies;
 
   /** Delays an error of `work` until it is the turn of `name`. */
   async function refuseInTurn<Result>(owner: Owner, name: string, work: () => Promise<Result>): Promise<Result> {
@@ -60,7 +60,7 @@ export function createDoorkeeper(dependencies: Dependencies): Doorkeeper {
     return refuseInTurn(owner, addressName(address), () => sessions.identify(token, address));
   }
 
-  function payForConnect(user: User): void {
+  function chargeConnect(user: User): void {
     budgets.require(user);
     budgets.chargeConnect(user);
   }
@@ -86,15 +86,15 @@ export function createDoorkeeper(dependencies: Dependencies): Doorkeeper {
         return await sessions.open(identity);
       };
       return await refuseInTurn(owner, org, async () => {
-        payForConnect(identity);
+        chargeConnect(identity);
         quotas.takeForUser(owner, identity);
-        return await admission.run(open, { owner, key: org });
+        return await openings.run(open, { owner, key: org });
       });
     },
     async renew(owner, token, address) {
       const identity = await identify(owner, token, address);
       return await refuseInTurn(owner, identity.org, () => {
-        payForConnect(identity);
+        chargeConnect(identity);
         return sessions.open(identity);
       });
     },

@@ -7,23 +7,23 @@ import { createLimiter } from "../../lib/queues/limiter.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { createConnectionQuotas } from "../limits/connection-quotas.ts";
 import { createUserBudgets } from "../limits/user-budgets.ts";
-import { createDoorkeeper } from "./doorkeeper.ts";
+import { createAdmission } from "./admission.ts";
 
 const clock: Clock = { now: () => 0 };
 const unused = () => {
   throw new Error("not used here");
 };
-const placesOfAddress = 4;
+const quotaOfAddress = 4;
 
 /**
- * Creates a doorkeeper at which users named `over …` have used up their budgets, on a thread that lets one begin in each turn
+ * Creates an admission at which users named `over …` have used up their budgets, on a thread that lets one begin in each turn
  * that the test takes. Records who was refused and why.
  */
-function useDoorkeeper() {
+function useAdmission() {
   const thread = createSteppedThread();
-  const quotas = createConnectionQuotas({ connectionsPerUser: 100, connectionsPerAddress: placesOfAddress });
+  const quotas = createConnectionQuotas({ connectionsPerUser: 100, connectionsPerAddress: quotaOfAddress });
   const budgets = createUserBudgets({ quota: 10, clock });
-  const doorkeeper = createDoorkeeper({
+  const admission = createAdmission({
     sessions: {
       requireUnrevoked: () => undefined,
       async identify(token) {
@@ -40,13 +40,13 @@ function useDoorkeeper() {
     },
     quotas,
     thread,
-    admission: createLimiter({ places: 10, maxWaiting: 10, maxWaitMs: 1_000, whenBusy: unused, clock }),
+    openings: createLimiter({ places: 10, maxWaiting: 10, maxWaitMs: 1_000, whenBusy: unused, clock }),
   });
   budgets.charge({ org: "o", uid: "over" }, 10);
   const refused: string[] = [];
   const note = (name: string, work: Promise<unknown>) =>
     void work.catch((error: unknown) => refused.push(`${name} ${error instanceof HeraldError ? error.code : error}`));
-  return { thread, quotas, doorkeeper, refused, note };
+  return { thread, quotas, admission, refused, note };
 }
 
 const newOwner = () => createOwner(unused);
@@ -56,18 +56,18 @@ async function afterSomeTurns(): Promise<void> {
 }
 
 test("refusals are told one after another, whatever their reason", async () => {
-  const { thread, doorkeeper, refused, note } = useDoorkeeper();
-  note("first", doorkeeper.admit(newOwner(), "o/over", "a"));
+  const { thread, admission, refused, note } = useAdmission();
+  note("first", admission.admit(newOwner(), "o/over", "a"));
   await afterSomeTurns();
   expect(refused).toEqual(["first rate_limited"]); // alone, so at once
-  note("by token", doorkeeper.admit(newOwner(), "bad", "a"));
-  note("by budget", doorkeeper.admit(newOwner(), "o/over", "a"));
-  note("renewing", doorkeeper.renew(newOwner(), "o/over", "a"));
-  note("asking", doorkeeper.requireBudget(newOwner(), { org: "o", uid: "over" }));
+  note("by token", admission.admit(newOwner(), "bad", "a"));
+  note("by budget", admission.admit(newOwner(), "o/over", "a"));
+  note("renewing", admission.renew(newOwner(), "o/over", "a"));
+  note("asking", admission.requireBudget(newOwner(), { org: "o", uid: "over" }));
   await afterSomeTurns();
   expect(refused).toEqual(["first rate_limited"]);
   expect(thread.waiting).toBe(4);
-  expect(await doorkeeper.admit(newOwner(), "o/good", "a")).toMatchObject({ uid: "good" }); // no waiting
+  expect(await admission.admit(newOwner(), "o/good", "a")).toMatchObject({ uid: "good" }); // no waiting
   thread.open();
   await afterSomeTurns();
   expect(refused.slice(1).toSorted()).toEqual([
@@ -79,10 +79,10 @@ test("refusals are told one after another, whatever their reason", async () => {
 });
 
 test("a client that hangs up while waiting to be refused leaves the queue", async () => {
-  const { thread, doorkeeper, note } = useDoorkeeper();
+  const { thread, admission, note } = useAdmission();
   const owner = newOwner();
-  note("first", doorkeeper.admit(newOwner(), "bad", "a"));
-  for (let count = 0; count < 10; count++) note("gone", doorkeeper.admit(owner, "bad", "a"));
+  note("first", admission.admit(newOwner(), "bad", "a"));
+  for (let count = 0; count < 10; count++) note("gone", admission.admit(owner, "bad", "a"));
   await afterSomeTurns();
   expect(thread.waiting).toBe(10);
   owner.close();
@@ -90,18 +90,18 @@ test("a client that hangs up while waiting to be refused leaves the queue", asyn
 });
 
 test("an address may have as many refused connections waiting as open ones; any more are closed at once", async () => {
-  const { thread, quotas, doorkeeper, refused, note } = useDoorkeeper();
-  const owners = Array.from({ length: 3 * placesOfAddress }, newOwner);
-  note("first", doorkeeper.admit(newOwner(), "bad", "b")); // uses up the turn
-  for (const [index, owner] of owners.entries()) note(`${index}`, doorkeeper.enter(owner, "a"));
+  const { thread, quotas, admission, refused, note } = useAdmission();
+  const owners = Array.from({ length: 3 * quotaOfAddress }, newOwner);
+  note("first", admission.admit(newOwner(), "bad", "b")); // uses up the turn
+  for (const [index, owner] of owners.entries()) note(`${index}`, admission.enter(owner, "a"));
   await afterSomeTurns();
   for (let turn = 0; turn < owners.length; turn++) {
     thread.step(); // all enter, before those who are refused leave
     await afterSomeTurns();
   }
-  expect(owners.map(({ isClosed }) => isClosed)).toEqual(owners.map((_, index) => index >= 2 * placesOfAddress));
-  expect(refused).toHaveLength(1 + placesOfAddress);
-  expect(quotas.count().addresses).toBe(2 * placesOfAddress);
+  expect(owners.map(({ isClosed }) => isClosed)).toEqual(owners.map((_, index) => index >= 2 * quotaOfAddress));
+  expect(refused).toHaveLength(1 + quotaOfAddress);
+  expect(quotas.count().addresses).toBe(2 * quotaOfAddress);
   for (const owner of owners) owner.close();
   expect(quotas.count().addresses).toBe(0);
   expect(thread.waiting).toBe(0);
