@@ -8,7 +8,7 @@ import type { Presence } from "../services/presence.ts";
 
 const usersAtOnce = 500;
 
-/** A connection that hears of a user's activity. */
+/** A connection that subscribes to a user's activity. */
 export type ActivityListener = {
   readonly org: string;
   readonly uid: string;
@@ -17,17 +17,17 @@ export type ActivityListener = {
   write(frames: string[]): void;
 };
 
-/** Tells connections when a user comes or goes, on whichever node. */
+/** Notifies connections when a user connects or disconnects, on any node. */
 export type Activity = {
   /**
-   * From now on, the connection hears `last_activity` of this user, and of no other. Resolves with what is so now: 0 if the
-   * user is connected, otherwise the seconds since. Throws `user_not_found` if the two users share no conversation, and
+   * Subscribes the connection to `last_activity` of this user, in place of any other. Resolves with its present value: 0 if the
+   * user is connected, otherwise the seconds since then. Throws `user_not_found` if the two users share no conversation, and
    * `unavailable` if not all nodes answer.
    */
   subscribe(listener: ActivityListener, uid: string): Promise<number>;
   /** Ends the connection's subscription, if it has one. */
   unsubscribe(listener: ActivityListener): void;
-  /** Looks again at all users that connections here hear of, as what nodes tell may be lost. Never rejects. */
+  /** Checks all users that connections here subscribe to, as notifications between nodes may be lost. Never rejects. */
   check(): Promise<void>;
   /** The number of subscriptions. */
   readonly size: number;
@@ -41,21 +41,21 @@ type Dependencies = {
   onError(error: unknown): void;
 };
 
-/** A user that connections hear of; `isOnline` is `undefined` until all nodes were asked once. */
+/** A user with subscribers; `isOnline` is `undefined` until all nodes have answered once. */
 type Followed = {
   readonly org: string;
   readonly uid: string;
   isOnline: boolean | undefined;
-  /** Whether each has been answered, before which it is told nothing. */
+  /** The subscribers, and whether each has its answer: before that, it is sent no notification. */
   readonly listeners: Map<ActivityListener, boolean>;
-  /** Settles with the next look at the user. */
+  /** Settles when all nodes have been asked about the user next. */
   look: PromiseWithResolvers<void> | undefined;
   stop(): void;
 };
 
 /**
- * Creates the activity of users for one node's connections. What nodes tell is only a reason to ask all of them; there is one
- * question at a time for each organization, so that answers are never applied out of order.
+ * Creates the activity of users for one node's connections. A notification of another node is only a reason to ask all of them,
+ * one question at a time for each organization, so that answers are never applied out of order.
  */
 export function createActivity({ bus, presence, acquaintances, clock, onError }: Dependencies): Activity {
   const followed = new Map<string, Followed>();
@@ -86,7 +86,7 @@ export function createActivity({ bus, presence, acquaintances, clock, onError }:
     if (user.listeners.size === 0) user.stop();
   }
 
-  /** Asks all nodes about the user. What was committed or told before is in the answer. */
+  /** Asks all nodes about the user. The answer includes everything committed or published before. */
   function look(user: Followed): Promise<void> {
     user.look ??= Promise.withResolvers();
     const { promise } = user.look;
@@ -129,7 +129,7 @@ export function createActivity({ bus, presence, acquaintances, clock, onError }:
     }
   }
 
-  /** Tells those who still share a conversation with the user; the others hear of the user no more. */
+  /** Notifies the subscribers who still share a conversation with the user, and unsubscribes the others. */
   async function tell(user: Followed, isOnline: boolean): Promise<void> {
     const hasChanged = user.isOnline !== undefined && user.isOnline !== isOnline;
     user.isOnline = isOnline;
@@ -148,7 +148,7 @@ export function createActivity({ bus, presence, acquaintances, clock, onError }:
     }
   }
 
-  /** That nodes do not answer is told where it matters; the next check looks again. */
+  /** Nodes that do not answer are reported elsewhere, and the next check asks again. */
   function tellUnexpected(error: unknown): void {
     if (!(error instanceof HeraldError && error.code === "unavailable")) onError(error);
   }

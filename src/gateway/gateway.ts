@@ -111,7 +111,7 @@ const tellToComeBack = () =>
 const tellToRecoverLater = () =>
   busy("catch-ups", "too many clients are recovering messages on this node at once", replayed.maxWaiting);
 
-/** Clients get different delays, so that they do not all come back at once. */
+/** Clients get random delays, so that they do not all come back at once. */
 function busy(policy: string, what: string, quota: number): HeraldError {
   const retryAfterSeconds = Math.ceil(Math.random() * comeBackWithinSeconds);
   return rateLimited({ detail: `${what}; try again in ${retryAfterSeconds} s`, policy, quota, retryAfterSeconds });
@@ -275,7 +275,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     streams,
     feeds,
     origins,
-    /** Counts whatever else this node holds for callers until they take it. */
+    /** Counts other bytes that this node holds for callers, such as answers. */
     backlog: { watch: backlog.watch, forget: backlog.forget, onCut },
     /** Open lines per transport, including those that have not joined. */
     count: register.count,

@@ -10,8 +10,8 @@ import { addressName, turnUnlessGone } from "../limits/passing.ts";
 import type { UserBudgets } from "../limits/user-budgets.ts";
 
 /**
- * Lets users in. Throws `unauthorized`, or `rate_limited` with the limit and when to come back. Refusals wait for their
- * turn, so that clients that reconnect at once do not use up the node's time. What is taken belongs to `owner`.
+ * Admits users. Throws `unauthorized`, or `rate_limited` with the limit and `Retry-After`. Refusals wait for their turn, so that
+ * clients that reconnect at once do not use up the node's time. What is counted is released when `owner` closes.
  */
 export type Admission = {
   /**
@@ -21,7 +21,7 @@ export type Admission = {
   enter(owner: Owner, address: string): Promise<void>;
   /**
    * Opens a session. Checks the token's signature first, which costs no query, then the user's budget and connection
-   * count; only then waits for a turn at the database and counts it towards the organization's quota.
+   * count; only then waits for a turn at the database, and counts towards the organization's quota.
    */
   admit(owner: Owner, token: string, address: string): Promise<Session>;
   /** Like `admit`, for a session that continues: it counts already, and does not queue behind new connections. */
@@ -46,7 +46,7 @@ type Dependencies = {
 export function createAdmission(dependencies: Dependencies): Admission {
   const { sessions, budgets, organizationLimits, quotas, thread, openings } = dependencies;
 
-  /** Delays an error of `work` until it is the turn of `name`. */
+  /** Delays an error of `work` until the next turn of `name`. */
   async function refuseInTurn<Result>(owner: Owner, name: string, work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();

@@ -23,8 +23,8 @@ export type Line = {
   /** Ends the line at once, without a close code. */
   cut(): void;
   /**
-   * Drops the texts of these messages that wait for the reader, as far as they have not begun to be written. Absent where the
-   * transport keeps what waits, as Bun does for WebSockets.
+   * Drops the texts of these messages that wait for the reader, unless they are partly written. Absent where the transport itself
+   * holds what waits, as Bun does for WebSockets.
    */
   withdraw?(messages: ReadonlySet<string>): void;
 };

@@ -190,12 +190,12 @@ export function createJoiner(dependencies: Dependencies): Joiner {
   };
 }
 
-/** Whether the text of an event may be written: what was taken back since it was read must not be. */
+/** Whether the text of an event may be written: not if it was recalled since it was read. */
 function isThere(event: HeardEvent, { hasRecalled }: Sequencer): boolean {
   return !hasRecalled(messageIn(event));
 }
 
-/** Whether a system message goes to this user, who takes part in `cids` at its place. */
+/** Whether a system message is addressed to this user, who takes part in `cids` at that offset. */
 function isRecipient(event: LogEvent, uid: string, cids: ReadonlySet<string>): boolean {
   switch (addressOf(event)) {
     case "users":

@@ -9,7 +9,7 @@ export type Origins = {
   corsHeaders(request: Request): Record<string, string>;
 };
 
-/** What pages may read of streams and files besides the headers that every page may read (Fetch standard, section 2.2.2). */
+/** The headers of streams and files that pages may read besides the safelisted ones (Fetch standard, section 2.2.2). */
 const exposedHeaders = [
   ...["Accept-Ranges", "Allow", "Content-Disposition", "Content-Range", "ETag"],
   ...["Herald-Recovered", "RateLimit", "RateLimit-Policy", "Retry-After", "WWW-Authenticate", "X-Request-Id"],
@@ -73,7 +73,7 @@ function isOwn(origin: string, host: string | null): boolean {
   return page !== null && page.host !== "" && URL.parse(`${page.protocol}//${host}`)?.host === page.host;
 }
 
-/** Why an origin is refused. Only one that the setting takes is said to be missing there, so that nobody adds another. */
+/** Why an origin is refused. Suggests the setting only for an origin that it accepts. */
 function reasonFor(origin: string): string {
   if (!isOrigin(origin) && /^[!-~]{1,24}$/.test(origin))
     return `the page's origin ${origin} is not one that HERALD_ALLOWED_ORIGINS takes; serve it from a web address`;

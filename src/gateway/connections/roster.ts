@@ -32,7 +32,7 @@ export type Census = {
 
 type Organization = { users: Map<string, Set<Connection>>; uids: SortedTexts; connections: number };
 
-/** What a roster tells. */
+/** The callbacks of a roster. */
 export type RosterEvents = {
   /** Called with each connection that is removed. */
   onLeave(connection: Connection): void;

@@ -1,13 +1,13 @@
 import type { Audience } from "./audience.ts";
 
-/** Users at one moment. Shared lists belong to several events; nobody changes them. */
+/** Users at one moment. Lists may be shared by several events, so nobody changes them. */
 export type Listeners = {
   readonly uids: readonly string[];
   readonly set: ReadonlySet<string>;
   readonly isShared: boolean;
 };
 
-/** Copies of who listens, made once for all events that are played to the same users. */
+/** Copies of audiences, each made once for all events that are played to the same users. */
 export type Snapshots = {
   readonly nobody: Listeners;
   of(audience: Pick<Audience, "changes" | "uids">): Listeners;

@@ -12,15 +12,15 @@ import { createSnapshots, type Listeners } from "./snapshots.ts";
 /** A connection, by identity. */
 type Listener = Pick<Connection, "org" | "uid">;
 
-/** Events for whose delivery a caller waits, on this node or another, and what this node's connections do with them. */
+/** The events whose delivery a caller awaits, on any node, and how they fare on this node's connections. */
 export type Watches = Watcher & {
-  /** Wraps the play of events, to see which connections a watched one costs. */
+  /** Wraps the play of events, to note which connections a watched one cuts. */
   during(play: Play): Play;
-  /** Wraps the ledger, to see whom a watched event is written to. */
+  /** Wraps the ledger, to note whom a watched event is written to. */
   following(ledger: DeliveryLedger): DeliveryLedger;
-  /** The connection is gone, and is no longer awaited. */
+  /** Notes that a connection is gone, and awaits it no longer. */
   left(connection: Listener): void;
-  /** These receipts of a connection are stored. From now on it counts as a connection that acknowledges. */
+  /** Notes receipts of a connection, which counts from now on as one that acknowledges. */
   acknowledged(connection: Listener, ids: readonly string[]): void;
   /** The number of watched events. */
   readonly size: number;
@@ -38,12 +38,12 @@ type Watch = {
   readonly question: WatchQuestion;
   tell(news: DeliveryNews): void;
   cancelTimer(): void;
-  /** Whom it was played to; `undefined` before it is played. */
+  /** The users it was played to; `undefined` before it is played. */
   heardBy: ReadonlySet<string> | undefined;
-  /** The connections that have to acknowledge it yet. */
+  /** The connections that have not acknowledged it yet. */
   readonly awaited: Set<Listener>;
   readonly acknowledged: Set<string>;
-  /** Acknowledgements that are not told yet. */
+  /** Acknowledgements not reported yet. */
   untold: string[];
   tellTimer: ReturnType<typeof setTimeout> | undefined;
   weight: number;
@@ -55,8 +55,8 @@ const longestMs = 60_000;
 const nothing = { online: [], missed: [], acknowledged: [], isPlayed: false, isDone: false };
 
 /**
- * Creates the watches of a node. An event that nobody waits for costs one look-up, and nothing while there are no
- * watches; a watched one a small part of its fan-out. Acknowledgements are told some milliseconds late, together.
+ * Creates the watches of a node. An event that nobody awaits costs one look-up, and nothing while there are no watches; a
+ * watched one costs a small part of its fan-out. Acknowledgements are reported together, some milliseconds late.
  */
 export function createWatches({ roster, wheel, guard, most = defaultMost }: Dependencies): Watches {
   const watches = new Map<string, Watch>();
@@ -100,7 +100,7 @@ export function createWatches({ roster, wheel, guard, most = defaultMost }: Depe
     watch.tell({ ...nothing, ...news, acknowledged, isPlayed: true, isDone: watch.awaited.size === 0 });
   }
 
-  /** Tells at once if that is the last thing to wait for. */
+  /** Reports at once if nothing else is awaited. */
   function tellSoon(watch: Watch): void {
     if (watch.awaited.size === 0) tell(watch);
     else watch.tellTimer ??= setTimeout(() => guard(() => tell(watch)), tellTogetherMs);

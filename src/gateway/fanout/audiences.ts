@@ -2,22 +2,22 @@ import type { Connection } from "../connections/connection.ts";
 import { type Audience, createAudience } from "../delivery/audience.ts";
 import { conversationTopic, organizationTopic } from "./topics.ts";
 
-/** The listeners of each conversation and organization on this node. Bun's native topics deliver to them but cannot list them. */
+/** The subscribers of each conversation and organization on this node, which Bun's native topics cannot list. */
 export type Audiences = {
-  /** Subscribes the connection to what goes to everyone in its organization. */
+  /** Subscribes the connection to events for everyone in its organization. */
   joinOrganization(connection: Connection): void;
   /** Subscribes the connection to the conversation. */
   join(connection: Connection, cid: string): void;
   leave(connection: Connection, cid: string): void;
   /** Removes a connection that is gone from every audience. */
   leaveAll(connection: Connection): void;
-  /** The listeners of a conversation or an organization, by its topic. */
+  /** The subscribers of a conversation or an organization, by its topic. */
   of(topic: string): Audience | undefined;
   /** The number of audiences, and of connections in any. */
   size(): { audiences: number; connections: number };
 };
 
-/** Creates empty audiences. `onEmpty` is called with the topic of one that its last listener has left. */
+/** Creates empty audiences. `onEmpty` is called with the topic when the last subscriber has left. */
 export function createAudiences(onEmpty: (topic: string) => void): Audiences {
   const audiences = new Map<string, Audience>();
   const heardBy = new Map<Connection, Set<Audience>>();

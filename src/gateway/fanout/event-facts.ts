@@ -10,10 +10,10 @@ export type Membership = { readonly added: ReadonlySet<string>; readonly removed
 /** The sender of a system message, and its recipients if it names them. */
 export type SystemFacts = { readonly sender: string; readonly recipients: ReadonlySet<string> };
 
-/** Who has read whose messages, and where. */
+/** Who has read whose messages, and in which conversation. */
 export type ReadFacts = { readonly reader: string; readonly author: string; readonly cid: string };
 
-/** An event as a stream is given it. */
+/** An event as streams receive it. */
 export type HeardEvent = Pick<LogEvent, "kind" | "id" | "payload">;
 
 /** The parsed payloads of events, each parsed once for all who need it while the event is played. */
@@ -25,7 +25,7 @@ export type EventFacts = {
   /** The sender and recipients of a system event. */
   systemOf(event: LogEvent): SystemFacts;
   readOf(event: LogEvent): ReadFacts;
-  /** The ids of the messages that a recall takes back; throws if the payload names none. */
+  /** The ids of the messages that are recalled; throws if the payload names none. */
   recalledBy(event: LogEvent): ReadonlySet<string>;
 };
 

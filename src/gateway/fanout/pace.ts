@@ -14,15 +14,15 @@ const slowTurnBytes = bytesPerTurn / 4;
  */
 export type Pace = {
   /**
-   * Whether this many more bytes may be played in this turn. The first event of a turn always may, and none while what was
-   * played waits for the thread.
+   * Whether this many more bytes may be played in this turn. The first event of a turn always may, but none may while the
+   * organization waits for its next turn.
    */
   allows(bytes: number): boolean;
   /** Notes bytes played, to how many connections, and whether any of those is slow. */
   note(bytes: number, played: { connections: number; isSlow: boolean }): void;
 };
 
-/** Ends a turn of an organization. Returns what it waits for before its next one, if it has to. */
+/** Ends a turn of an organization. Returns a promise if its next one must wait. */
 export type Leave = () => Promise<void> | undefined;
 
 /**

@@ -19,7 +19,7 @@ type Dependencies = {
   crowds: Pick<Crowds, "publish" | "settle">;
   /** The connections that have joined. */
   roster: Roster;
-  /** Connections that are still catching up: of the events played, only forced sign-outs concern them. */
+  /** Connections that are still joining: of the events played, only forced sign-outs concern them. */
   joining: Roster;
   audiences: Audiences;
   backlog: Pick<Backlog, "suspect" | "withdraw">;
@@ -30,7 +30,7 @@ type Dependencies = {
   onUnknown(event: LogEvent): void;
 };
 
-/** Kinds of events that change who hears or what may be heard, and come after all that was played before. */
+/** Kinds of events that change who receives what: everything played before them must be written first. */
 const changesHearing = new Set<EventKind>(["membership", "session", "recall"]);
 
 /** Creates the player for users, which plays an event to the connections concerned. */
@@ -46,13 +46,13 @@ export function createPlayer({
   ledger,
   onUnknown,
 }: Dependencies): Play {
-  /** Publishes to a topic that these users follow, and suspects their connections if one is slow to take it. */
+  /** Publishes to a topic of these users, and has their backlogs checked if a connection is slow to take it. */
   function publish(topic: string, event: LogEvent, uids: () => Iterable<string>): Played {
     const onSlow = () => backlog.suspect(topic, event.payload.length, () => roster.ofAll(event.org, uids()));
     return together(crowds.publish(topic, event, onSlow), topics.publish(topic, event, onSlow));
   }
 
-  /** Publishes to the recipients who are connected here, and tells who they were. */
+  /** Publishes to the recipients who are connected here, and returns who they were. */
   function playToRecipients(event: LogEvent): { played: Played; heard: string[]; heardOn: number } {
     const { org } = event;
     const heard: string[] = [];
@@ -64,7 +64,7 @@ export function createPlayer({
       const played = publish(userTopic(org, uid), event, () => [uid]);
       connections += played.connections;
       isSlow = played.isSlow || isSlow;
-      const count = roster.countOf(org, uid); // counted after publishing, which may have cut connections that were too slow
+      const count = roster.countOf(org, uid); // counted after publishing, which may cut slow connections
       if (count > 0) heard.push(uid);
       heardOn += count;
     }
@@ -103,12 +103,12 @@ export function createPlayer({
     return played;
   }
 
-  /** Who heard an edit or a recall is not recorded: reports count who got the message. */
+  /** Deliveries of edits and recalls are not recorded: reports count those of the message. */
   function playEdit(event: LogEvent): Played {
     return publishToAudience(conversationTopic(event.org, event.cid ?? ""), event);
   }
 
-  /** Takes the texts back from all who have not taken them yet, before it tells so. */
+  /** Withdraws the texts from all who have not received them yet, then publishes the recall. */
   function playRecall(event: LogEvent): Played {
     const messages = facts.recalledBy(event);
     backlog.withdraw(event.org, messages);

@@ -42,7 +42,7 @@ export function userTopic(org: string, uid: string): string {
   return joinIds("u", org, uid);
 }
 
-/** The topic of everyone in an organization. */
+/** The topic of all users of an organization. */
 export function organizationTopic(org: string): string {
   return joinIds("o", org);
 }
@@ -65,7 +65,7 @@ export function createTopics({ frames, onDelivery, onError }: Dependencies): Top
       const listeners = streams.get(topic);
       if (listeners === undefined) return toNobody;
       const message = messageIn(event);
-      const { size } = listeners; // now, as one that is too slow is removed
+      const { size } = listeners; // read now, because a listener that is too slow is removed
       let isSlow = false;
       for (const listener of listeners)
         guard(() => {

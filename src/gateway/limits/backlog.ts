@@ -11,8 +11,8 @@ export type Backlog = {
   watch(line: Slow): void;
   /**
    * Notes that at least one of these lines has waiting bytes, after `bytes` more were published to them. Lines of one
-   * name are looked at again after a second, or once enough bytes were published for a line to have moved a quarter of
-   * the way to its limit. The `lines` of the last call count.
+   * name are checked again after a second, or once enough bytes were published to bring a line a quarter of the way to
+   * its limit. Only the `lines` of the last call are checked.
    */
   suspect(name: string, bytes: number, lines: () => Iterable<Slow>): void;
   /**

@@ -14,7 +14,7 @@ type Dependencies = {
 
 /** Creates the limits of downloads on one node. */
 export function createDownloads({ budgets, thread, onError }: Dependencies): Downloads {
-  /** Waits for a turn, unless the client hangs up. */
+  /** Waits for a turn. Rejects if the client disconnects meanwhile. */
   async function turn(name: string, { signal }: Pick<Request, "signal">): Promise<void> {
     const owner = createOwner(onError);
     onAbort(signal, owner.close);

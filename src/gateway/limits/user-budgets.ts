@@ -25,9 +25,9 @@ export const costs = {
   counting: (unread: number) => unread / countedPerUnit,
   /** In addition to the answer, for users or conversations that were looked up one by one. */
   lookups: (named: number) => named / lookupsPerUnit,
-  /** Asking for a file, in addition to its bytes; cheap, as a page may show hundreds of pictures. */
+  /** A request for a file, in addition to its bytes; cheap, as a page may show hundreds of pictures. */
   file: 0.25,
-  /** Cheap, as the system hands them out. */
+  /** Cheap, as the operating system sends them. */
   downloaded: (bytes: number) => bytes / downloadedPerUnit,
   replay: (rows: number, bytes: number) => Math.max(rows / replayed.rowsPerUnit, bytes / replayed.bytesPerUnit),
 };
@@ -36,7 +36,7 @@ type User = { org: string; uid: string };
 
 /** Limits what each user may ask of this node per minute, over all connections, including closed ones. */
 export type UserBudgets = {
-  /** Throws `rate_limited` with the time to come back if the user's budget is used up. */
+  /** Throws `rate_limited`, with `Retry-After`, if the user's budget is used up. */
   require(user: User): void;
   /** Charges for what the user was given or is about to be given. */
   charge(user: User, cost: number): void;
@@ -78,7 +78,7 @@ export function createChargedRecovery(recovery: Recovery, budgets: UserBudgets):
   return {
     async resumeAfter(absence, since) {
       const offset = await recovery.resumeAfter(absence, since);
-      if (offset === undefined) budgets.charge(absence, costs.request); // up to a thousand messages were counted to find that out
+      if (offset === undefined) budgets.charge(absence, costs.request); // for counting up to a thousand messages
       return offset;
     },
     async read(absence, after, maxBytes) {

@@ -18,7 +18,7 @@ export type Playables = {
    * continues after it.
    */
   playableLog: Log;
-  /** What connections missed, without unplayable events. */
+  /** The events that connections missed, without unplayable ones. */
   playableRecovery: Recovery;
 };
 
@@ -114,10 +114,7 @@ export function createPlayables({ bus, log, recovery, facts, onUnplayable }: Dep
   };
 }
 
-/**
- * Enough for hints, which are signed by the node that wrote the event; parsing each in full would cost deliveries too
- * much.
- */
+/** Suffices for hints, which the node that wrote the event has signed; parsing each one would be too expensive. */
 function looksLikeObject(payload: string): boolean {
   return payload.startsWith("{") && payload.endsWith("}");
 }

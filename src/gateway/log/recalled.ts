@@ -2,10 +2,10 @@ import { forgetOldest } from "../../lib/caches/forget-oldest.ts";
 
 const mostKept = 10_000; // about 2 MB
 
-/** The messages that a sequencer has seen taken back lately: what was read of the store before must not be written any more. */
+/** The messages recalled lately: copies of them that were read from the store before must not be written any more. */
 export type Recalled = {
   note(messages: Iterable<string>): void;
-  /** Whether a message was taken back, as far as remembered. */
+  /** Whether a message was recalled, as far as remembered. */
   has(message: string | undefined): boolean;
   /** Forgets what was noted before a time, in milliseconds of `performance.now()`. */
   forgetBefore(time: number): void;

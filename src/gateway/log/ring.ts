@@ -8,7 +8,7 @@ const maxBytes = 4 * 1024 * 1024;
 
 /** The events played last, for joining connections. */
 export type Ring = Holder & {
-  /** Adds an event; a recall takes the texts of its messages out of the ring. */
+  /** Adds an event; a recall removes the texts of its messages from the ring. */
   push(event: LogEvent): void;
   /** The events after `offset` in order, or `undefined` if the ring no longer reaches back that far. */
   after(offset: number): LogEvent[] | undefined;

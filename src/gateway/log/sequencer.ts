@@ -41,7 +41,7 @@ export type Sequencer = {
   verified(): Promise<void>;
   /** The events played after `offset`, or `undefined` if that is too long ago. */
   playedAfter(offset: number): LogEvent[] | undefined;
-  /** Whether a recall of this message was played, unless it is too long ago: its text must not be written any more. */
+  /** Whether a recall of this message was played lately: then its text must not be written any more. */
   hasRecalled(message: string | undefined): boolean;
   /** Drops what was played before a time, in milliseconds of `performance.now()`. */
   forgetBefore(time: number): void;
@@ -95,8 +95,8 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
   let ready: LogEvent[] = [];
   let readyBytes = 0;
   let last: LogPlace = start; // the event played or queued last
-  let target = start.offset; // the highest offset heard of
-  let toldMeanwhile = 0; // the highest offset heard of since the current read began
+  let target = start.offset; // the highest offset reported
+  let toldMeanwhile = 0; // the highest offset reported since the current read began
   let isReading = false;
   let isInDoubt = false; // something did not fit what was played
   let isHinted = false; // the doubt comes from a hint only
@@ -242,7 +242,7 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
     if (last.offset > heardUpTo) onRepair();
     else if (limit > 0 && events.length === 0 && last === from && ready.length === 0) passOver(head);
     if (held.forgetUpTo(last.offset).some(contradicts)) doubt();
-    // Only offsets heard of since the read began may lie beyond its head: higher ones from before belong to another
+    // Only offsets reported since the read began may lie beyond its head: higher ones from before belong to another
     // log.
     target = Math.max(last.offset, head.offset, toldMeanwhile);
     waiters.endRead(head.offset);

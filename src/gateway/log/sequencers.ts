@@ -23,7 +23,7 @@ export type Sequencers = {
   checkHeads(): Promise<void>;
   /** Resolves once everything committed so far is played. */
   playToHeads(): Promise<void>;
-  /** At the last head check: how many events the organization furthest behind lacked, and when that was. */
+  /** The lag at the last head check: how many events the organization furthest behind lacked, and when that was. */
   readonly lag: Lag;
   /** The number of acquisitions not yet released. */
   readonly held: number;
@@ -47,7 +47,7 @@ type Options = {
   log: Log;
   clock: Clock;
   play(event: LogEvent): Played;
-  /** Ends a turn of an organization. Returns what it waits for before its next one, if it has to. */
+  /** Ends a turn of an organization. Returns a promise if its next one must wait. */
   leave(org: string): Promise<void> | undefined;
   /** Called when a read of the store brought events the bus had not. */
   onRepair(): void;

@@ -79,7 +79,7 @@ export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCu
     { highWaterMark: 0 },
   );
 
-  /** Hands out the next piece if Bun has asked for one. If nothing waits, the next `push` does. */
+  /** Hands out the next piece if Bun has asked for one, or leaves that to the next `push`. */
   function giveNext(): void {
     if (!isAsked || waiting.length === 0 || !isOpen) return;
     let count = 0;
@@ -91,7 +91,7 @@ export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCu
     controller?.enqueue(joined(taken));
   }
 
-  /** Notes which message a piece belongs to that waits. */
+  /** Notes the message that a waiting piece belongs to. */
   function note(piece: Piece): void {
     if (piece.message === undefined) return;
     const pieces = waitingOf.get(piece.message);
@@ -102,7 +102,7 @@ export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCu
   function forget({ message }: Piece): void {
     const pieces = message === undefined ? undefined : waitingOf.get(message);
     if (message === undefined || pieces === undefined) return;
-    pieces.shift(); // they are taken in the order in which they came
+    pieces.shift(); // pieces are taken in order
     if (pieces.length === 0) waitingOf.delete(message);
   }
 

@@ -43,7 +43,7 @@ type Dependencies = {
 
 type Feed = { stream: EventStream; permit: FeedWish["permit"]; isAsking: boolean };
 
-/** Creates the feeds of this node, which hear every event that its sequencers play. */
+/** Creates the feeds of this node, which receive every event that its sequencers play. */
 export function createFeeds(dependencies: Dependencies) {
   const { sequencers, topics, feedStarts, frames, register, quotas, backlog, facts, heartbeats, thread, limits } =
     dependencies;

@@ -76,7 +76,7 @@ export function createStreams(dependencies: Dependencies) {
         isAdmitted = true;
         admit(isRecovered);
       };
-      // A join that ends without admitting has lost its client: nobody gets the response, but it must not stay pending.
+      // A join that ends without admission has lost its client. Nobody gets the response, but it must not stay pending.
       joiner.join(connection, session, since, onAdmitted).then(
         () => admit(undefined),
         (error: unknown) => {
@@ -125,8 +125,8 @@ export function createStreams(dependencies: Dependencies) {
 
   return {
     /**
-     * Answers `GET /sse`. The session's snapshot precedes the response, so everything committed after the response is
-     * heard.
+     * Answers `GET /sse`. The session's snapshot precedes the response, so the client receives everything committed after
+     * the response.
      */
     async handle(request: Request, server: Server<unknown>): Promise<Response> {
       const id = createId();

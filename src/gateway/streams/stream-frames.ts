@@ -3,7 +3,7 @@ import type { EventKind, LogEvent } from "../../contract/log/log-event.ts";
 
 type StreamedEvent = Pick<LogEvent, "kind" | "id" | "payload">;
 
-/** Events encoded as server-sent events, each once for all who hear it at the same time. */
+/** Events encoded as server-sent events, each once for all streams that it is played to. */
 export type StreamFrames = {
   /** For users' streams: the `id:` of a message is its `_id`, from which the client can resume. */
   forUsers(event: StreamedEvent): Uint8Array;
@@ -29,7 +29,7 @@ export function createStreamFrames(): StreamFrames {
 
 /**
  * Encodes an event for a user's stream. Only messages have an `id:`, as a client can resume only after a message; after an edit
- * or a recall, it resumes after the last message before it, and hears it again.
+ * or a recall, it resumes after the last message before it, and receives the change again.
  */
 export function encodeForUser({ kind, id, payload }: StreamedEvent): Uint8Array {
   return encode(kind, kind === "message" ? id : undefined, payload);

@@ -26,11 +26,11 @@ type Dependencies = {
 /** The connection that asks. */
 type Asker = ActivityListener & Pick<Connection, "issuedAt" | "tokenId">;
 
-/** What an answer cost beyond its content. */
+/** The cost of an answer, and whether it closes the connection. */
 type Charge = {
   /** The cost to the user, if that does not follow from the answer's size. */
   cost?: number;
-  /** What it cost beyond its size. */
+  /** The cost in addition to that of its size. */
   addedCost?: number;
   /** Why the connection is closed after the answer. */
   closing?: CloseReason;
@@ -114,7 +114,7 @@ export function createRequestHandler(dependencies: Dependencies): RequestHandler
   return async (asker, operation, payload) => await handlers[operation](asker, payload);
 }
 
-/** Throws what a participant of no such conversation hears, whether it exists or not. */
+/** Rethrows the error, but does not reveal to a user outside a conversation whether it exists. */
 function refuseAsReader(error: unknown, names: NamesOf<"not_a_participant">): never {
   const isHidden =
     error instanceof HeraldError &&

@@ -31,7 +31,7 @@ type Dependencies = {
   onError(error: unknown): void;
 };
 
-/** What a client says about itself: the last message it saw, and its name for its device. */
+/** The client's part of `connect`: the last message it saw, and its name for its device. */
 type Hello = { since?: string | undefined; device?: string | undefined };
 
 type Asker = SocketConnection | undefined;
@@ -39,7 +39,7 @@ type Asked = { id: FrameId; payload: unknown };
 
 type Admit = (isRecovered: boolean | undefined) => void;
 
-/** Everything between a socket's opening and its close: its session, and the answers to its frames. */
+/** The sessions of sockets, and the answers to their frames. */
 export type SocketSessions = {
   /** Begins a session on a socket without one; resolves when it has joined or is gone. */
   begin(socket: Socket, line: SocketLine, session: Session, hello: Hello, admit: Admit): Promise<void>;
@@ -133,7 +133,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
     begin,
     async answer(socket, line, frame) {
       const { data } = socket;
-      // A client that does not read its answers gets no more of them, and is cut for what is held for it.
+      // Waits until the client has read its earlier answers. A client that does not is cut for its backlog.
       if (data.user !== undefined && !(await data.user.connection.isReadyForMore())) return;
       if (frame.fault !== undefined) {
         if (data.user !== undefined) budgets.charge(data.user.connection, costs.request);

@@ -10,9 +10,9 @@ export type Turn = "shared" | { of: string; isBulk?: true };
 /** Items waiting for their turns. */
 export type Turns<Item> = {
   add(turn: Turn, item: Item): void;
-  /** Takes the item whose turn it is. Work of what is held waits, and the next has its turn. */
+  /** Takes the item whose turn it is, skipping the work of owners that are held. */
   take(isHeld?: (of: string) => boolean): Item | undefined;
-  /** Takes the item that has waited longest, regardless of turns. */
+  /** Takes the oldest item, regardless of turns. */
   takeOldest(): Item | undefined;
   readonly oldest: Item | undefined;
   readonly size: number;

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import type { RecipientReads, StayPlace } from "../../store/delivery/ports.ts";
 
-/** Someone who may be a recipient, and the place after which to go on. */
+/** A user who may be a recipient, and the place after which the next page begins. */
 export type Candidate<Place> = { uid: string; isRecipient: boolean; place: Place };
 
-/** Those among whom the recipients of an event are, in an order that does not change. */
+/** The users among whom the recipients of an event are found, in a stable order. */
 export type Candidates<Place> = {
   place: z.ZodType<Place>;
-  /** Reads at most `limit` of those after a place, or from the first. Fewer than `limit` are the last. */
+  /** Reads at most `limit` candidates after a place, or from the beginning; fewer at the end. */
   read(after: Place | undefined, limit: number): Promise<Candidate<Place>[]>;
 };
 

@@ -31,7 +31,7 @@ export type Schedule = {
    * `already_sent` if it no longer waits.
    */
   put(caller: Caller, place: Place, order: ScheduleOrder): Promise<{ shown: ScheduledSendShown; isNew: boolean }>;
-  /** Throws what is wrong with an order, whatever is scheduled, except what a dry run of its request throws. */
+  /** Throws for an order that `put` refuses, except for conflicts with what is scheduled and what a dry run of its request finds. */
   check(caller: Caller, org: string, order: ScheduleOrder): Promise<void>;
   /** Throws `not_found`. */
   get(place: Place): Promise<ScheduledSendShown>;
@@ -54,7 +54,7 @@ type Dependencies = {
   checks: Pick<BatchLog, "check">;
   use: Pick<OrganizationUse, "requireRoomFor" | "reserveRoom">;
   readRequest(stored: string): ScheduledRequest;
-  /** The clock that the expiry of keys is checked with. */
+  /** The clock that keys expire by. */
   clock: Clock;
   /** Called when a send was scheduled, with how long it has to wait. */
   onScheduled(waitMs: number): void;

@@ -3,15 +3,15 @@ import type { DueEvent, ReportedEvent, StoredWebhook, WebhookDelivery } from "..
 import type { Part } from "./payloads.ts";
 import { keptMs } from "./tries.ts";
 
-/** A due event that there is something to tell about, and the webhook to tell it to. */
+/** A due event that still exists, and the webhook to report it to. */
 export type Asked = DueEvent & { event: ReportedEvent; hook: StoredWebhook };
 
-/** A delivery of an event that is about to be stored. */
+/** A delivery of an event, not stored yet. */
 export type NewDelivery = WebhookDelivery & { eventId: string };
 
 type NewPart = { users: Part; part: number; parts: number };
 
-/** A part as a delivery that is due `now`. */
+/** Creates the delivery of one part, due `now`. */
 export function deliveryOf({ org, webhook, event, hook }: Asked, part: NewPart, now: number): NewDelivery {
   return {
     org,

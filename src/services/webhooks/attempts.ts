@@ -3,7 +3,7 @@ import type { Clock } from "../../lib/time/clock.ts";
 import type { StoredWebhook, WebhookTry } from "../../store/webhooks/ports.ts";
 import { signedHeaders } from "./signing.ts";
 
-/** What became of one post, and how long the receiver asks to wait before the next one, if it does. */
+/** The result of one post, and the `Retry-After` of the receiver, if it sent one. */
 export type Attempted = WebhookTry & { retryAfterMs?: number };
 
 /** One post to a webhook, signed at `now`, the time of the database's clock. Never rejects: the error is in the result. */
@@ -40,7 +40,7 @@ export function createAttempt({ allowsPrivate, elapsed }: { allowsPrivate: boole
   };
 }
 
-/** Whether the receiver wants no more: 410 Gone. */
+/** Whether the receiver unsubscribed with 410 Gone. */
 export function wantsNoMore({ status }: WebhookTry): boolean {
   return status === 410;
 }
@@ -51,7 +51,7 @@ function faultOf({ status }: PostAnswer): string | null {
   return `the receiver answered ${status}`;
 }
 
-/** Receivers may answer anything, and PostgreSQL stores no U+0000. */
+/** A receiver may answer anything, but PostgreSQL cannot store U+0000. */
 function storable(text: string): string {
   return text.replaceAll("\u0000", "\ufffd").toWellFormed();
 }

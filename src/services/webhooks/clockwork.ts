@@ -1,20 +1,20 @@
 import { type OutageEvents, tellOutages } from "../../lib/observing/outages.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 
-/** Looks at something when it is time, one look at a time. */
+/** Polls for due work, one poll at a time. */
 export type Clockwork = {
-  /** Looks now, and from now on. Failures are reported by `outages`. */
+  /** Starts polling, now first. Failures are reported to `outages`. */
   start(outages: OutageEvents): void;
-  /** Looks in `ms` at the latest. */
+  /** Polls in `ms` at the latest. */
   wakeIn(ms: number): void;
-  /** Ends after the current look; resolves then. */
+  /** Stops polling. Resolves after the current poll. */
   stop(): Promise<void>;
 };
 
 type Dependencies = {
-  /** Returns when there is something to do next, in milliseconds, if it is known. */
+  /** Does what is due. Returns the milliseconds until more is due, if known. */
   look(): Promise<number | undefined>;
-  /** How often it looks at least, in milliseconds. */
+  /** The longest time between two polls, in milliseconds. */
   everyMs: number;
   /** A clock that never goes back. */
   elapsed: Clock;

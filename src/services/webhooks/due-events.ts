@@ -11,11 +11,11 @@ import type { HugeEvents } from "./huge-events.ts";
 import { partsOf } from "./payloads.ts";
 import { createReports, type Report } from "./unreached.ts";
 
-/** Finds out who was not reached when it is time. */
+/** Turns due events into deliveries. */
 export type DueEvents = {
   /**
-   * Turns some of the events that were due by `dueBy` into deliveries, in few queries for thousands. `late`: another node was
-   * faster. Rejects like the store; then nothing has changed, or the outcome is unknown.
+   * Settles some of the events that were due by `dueBy`, thousands in a few queries. `late`: another node was faster. Rejects
+   * like the store; then nothing has changed, or the outcome is unknown.
    */
   settleSome(dueBy: number, now: number): Promise<"none" | "settled" | "late">;
 };
@@ -32,17 +32,14 @@ type Dependencies = {
 const mostOfSmall = 2_000;
 const mostKnownHuge = 1_000;
 
-/**
- * Creates the settlement of due events. An event with many recipients is settled on its own, and one with very many is told
- * beside the others.
- */
+/** Creates the settlement of due events. An event with many recipients is settled alone, one with very many in the background. */
 export function createDueEvents(dependencies: Dependencies): DueEvents {
   const { unreached, webhooks, webhookDeliveries, hugeEvents, mostOfLarge = 20_000 } = dependencies;
   const reports = createReports(unreached);
   const turns = createDueTurns(unreached);
-  const knownHuge = new Set<string>(); // events to everyone, which are not counted again while they wait
+  const knownHuge = new Set<string>(); // events to everyone, whose recipients are not counted again while they wait
 
-  /** Settles the first large event that can be settled now. Returns how many that were. */
+  /** Settles the first large event that can be settled now. Returns the number of events settled: 0 or 1. */
   async function settleLarge(large: readonly Asked[], now: number): Promise<number> {
     for (const one of large) {
       const report =
@@ -55,7 +52,7 @@ export function createDueEvents(dependencies: Dependencies): DueEvents {
     return 0;
   }
 
-  /** Those due events that there is something to tell about, and somebody to tell it to. */
+  /** The due events that still exist and whose webhook is on. */
   async function askedOf(due: readonly DueEvent[]): Promise<Asked[]> {
     const named = new Map(due.map(({ org, eventId: id }) => [id, { org, id }]));
     const orgs = [...new Set(due.map(({ org }) => org))];
@@ -116,7 +113,7 @@ function isLarge(event: ReportedEvent): boolean {
   return event.address === "everyone" || weightOf(event) > mostOfSmall;
 }
 
-/** As many of the first as have a bounded number of recipients together. */
+/** The longest prefix, of at least one event, with at most `most` recipients in total. */
 function firstOf(asked: readonly Asked[], most: number): Asked[] {
   let weight = 0;
   const end = asked.findIndex(({ event }) => {

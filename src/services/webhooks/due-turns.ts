@@ -1,8 +1,8 @@
 import type { DueEvent, UnreachedReads } from "../../store/webhooks/ports.ts";
 
-/** Chooses the due events that are settled next. */
+/** Chooses the due events to settle next. */
 export type DueTurns = {
-  /** All that were due by then; if they are many, some of each organization, which take turns to be first. */
+  /** All events that were due by then or, if there are many, some of each organization, starting with a different one each time. */
   next(dueBy: number): Promise<DueEvent[]>;
 };
 
@@ -13,7 +13,7 @@ const orgsAtOnce = 20;
 export function createDueTurns(unreached: Pick<UnreachedReads, "due" | "dueOfEach">): DueTurns {
   let first = "";
 
-  /** Those of the organizations after the one that was first, in a circle. */
+  /** Events of each organization, round-robin from the one after `first`. */
   async function ofEach(dueBy: number): Promise<DueEvent[][]> {
     const page = { orgs: orgsAtOnce, each: atOnce / orgsAtOnce };
     const after = await unreached.dueOfEach(dueBy, { ...page, after: first });

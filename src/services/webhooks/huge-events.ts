@@ -5,11 +5,11 @@ import { type Asked, deliveryOf, type NewDelivery } from "./asked.ts";
 import { createPacker, type Part } from "./payloads.ts";
 import type { UnreachedPages } from "./unreached-pages.ts";
 
-/** Tells about events with very many recipients, some parts in each commit, while others are settled. */
+/** Settles events with very many recipients in the background, a few parts per commit. */
 export type HugeEvents = {
-  /** Takes an event for this node, and begins. False if there is no room, or another node was faster. */
+  /** Claims an event for this node and starts on it. False if there is no room or another node was faster. */
   take(asked: Asked, now: number): Promise<boolean>;
-  /** Begins nothing more. Resolves once nothing is being told; what is not told yet is left to other nodes. */
+  /** Stops after the current commits, and resolves then. Other nodes continue with what is left. */
   stop(): Promise<void>;
 };
 
@@ -27,20 +27,20 @@ type Dependencies = {
 
 const atOnce = 2;
 const partsAtOnce = 8;
-// An event is due again when its node has died, or cannot reach the database.
+// A claim: when it ends, because its node died or cannot reach the database, the event is due again.
 const holdMs = 60_000;
 const renewAfterMs = 15_000;
 
 /**
- * Creates the telling of such events. It counts the parts first, so that each says of how many it is. Another node goes on
- * where one that died has stopped; users who are reached meanwhile may then make it fewer parts.
+ * Creates the settlement of such events. It counts the parts first, as each one states the total. If a node dies, another one
+ * resumes after its last commit; users who were reached meanwhile may then leave fewer parts than stated.
  */
 export function createHugeEvents(dependencies: Dependencies): HugeEvents {
   const { pages, webhookDeliveries, elapsed, onParts, onRoom, onError } = dependencies;
   const running = new Set<Promise<void>>();
   let isStopped = false;
 
-  /** The claim of this node on an event, which it loses if it is too slow. */
+  /** This node's claim on an event. A node that is too slow loses it. */
   function createClaim(held: DueEvent, time: () => number) {
     let due: DueEvent | undefined = held;
     const change = async (next: Pick<DueEvent, "dueAt" | "told"> | undefined, deliveries: NewDelivery[] = []) => {
@@ -48,7 +48,7 @@ export function createHugeEvents(dependencies: Dependencies): HugeEvents {
       if (due !== undefined && deliveries.length > 0) onParts();
     };
     return {
-      /** Whether to stop: another node is at it, or will be. */
+      /** Whether to stop, because the claim was lost or the node stops. Renews the claim in time. */
       async isOver(): Promise<boolean> {
         if (isStopped) await change({ dueAt: time(), told: due?.told });
         else if (due !== undefined && due.dueAt - time() < holdMs - renewAfterMs)
@@ -60,7 +60,7 @@ export function createHugeEvents(dependencies: Dependencies): HugeEvents {
     };
   }
 
-  /** Where to go on: after the last user who is told of. */
+  /** The user after whom to continue: the last one of the last stored delivery. */
   async function placeAfter({ org, webhook }: DueEvent, { last }: ToldSoFar): Promise<string> {
     if (last === undefined) return "";
     const delivery = await webhookDeliveries.get(org, webhook, last);

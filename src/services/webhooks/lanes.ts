@@ -1,15 +1,15 @@
-/** The posts of one webhook on this node. */
+/** The queue of one webhook's posts on this node. */
 export type Lane<Job> = {
   readonly org: string;
   readonly ref: string;
   readonly jobs: Job[];
   inFlight: number;
-  /** How many may be in flight: grows while the receiver is quick, and shrinks while it is slow or fails. */
+  /** How many posts may be in flight: grows while the receiver is quick, shrinks while it is slow or failing. */
   allowed: number;
   isQuick: boolean;
 };
 
-/** Posts of many webhooks, which share the places of a node: no slow receiver keeps the others from theirs. */
+/** The posts of many webhooks, which share a node's slots so that a slow receiver cannot block the others. */
 export type Lanes<Job> = {
   /** How many posts wait or are in flight. */
   readonly held: number;
@@ -17,23 +17,23 @@ export type Lanes<Job> = {
   roomOf(ref: string): number;
   /** The webhooks without room. */
   busy(): string[];
-  /** Adds jobs, and starts as many as there are places for. */
+  /** Queues jobs, and starts as many as there are slots for. */
   add(org: string, ref: string, jobs: readonly Job[]): void;
-  /** Takes away the jobs that have not begun: those of one webhook, or all. */
+  /** Drops the jobs that have not started: those of one webhook, or all. */
   clear(ref?: string): void;
 };
 
 type Dependencies<Job> = {
-  /** Does a job; resolves with whether the receiver took it, and how long that took. Must not reject. */
+  /** Runs a job; resolves with whether the receiver accepted it, and how long it took. Must not reject. */
   run(job: Job): Promise<{ isGood: boolean; durationMs: number }>;
   /** Called when a webhook has room again. */
   onRoom(): void;
-  /** Calls back after so many milliseconds, unless what it returns is called before; with a timer by default. */
+  /** Calls `call` after `ms`; returns the function that cancels it. A timer by default. */
   after?(ms: number, call: () => void): () => void;
 };
 
 const atOnce = 256;
-const mostAtOnce = 512; // with the one place that each webhook has, also when others have taken all
+const mostAtOnce = 512; // including the one slot that each webhook has even when the shared ones are taken
 const ofOrganization = 64;
 const ofWebhook = { first: 8, most: 64 };
 const aheadOfQuick = 8;
@@ -49,9 +49,9 @@ function setTimer(ms: number, call: () => void): () => void {
 }
 
 /**
- * Creates the lanes. Webhooks take turns, and an organization has a share of the places. A receiver that is slow or fails
- * soon has a single place. One that was quick may hang with many: each webhook has a place beside those that are shared,
- * and posts that take long free theirs.
+ * Creates the lanes. Webhooks take turns, and each organization may use a share of the slots. A slow or failing receiver is soon
+ * down to a single slot. A quick one may hang while it has many: so each webhook has a slot of its own besides the shared ones,
+ * and a post that takes long frees its shared slot.
  */
 export function createLanes<Job>({ run, onRoom, after = setTimer }: Dependencies<Job>): Lanes<Job> {
   const lanes = new Map<string, Lane<Job>>();
@@ -126,7 +126,7 @@ export function createLanes<Job>({ run, onRoom, after = setTimer }: Dependencies
       const job = lane.jobs.shift();
       waiting.delete(lane);
       if (job === undefined) continue;
-      if (lane.jobs.length > 0) waiting.add(lane); // visited again in this loop, after the others
+      if (lane.jobs.length > 0) waiting.add(lane); // this loop visits it again, after the others
       void start(lane, job);
     }
   }

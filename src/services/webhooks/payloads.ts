@@ -2,25 +2,25 @@ import { toIso } from "../../contract/identifiers.ts";
 import { mostPayloadBytes, type Unreached } from "../../contract/webhooks/payloads.ts";
 import type { EventText, ReportedEvent, WebhookDelivery } from "../../store/webhooks/ports.ts";
 
-/** A list of users that fits one post, as JSON. */
+/** A list of users that fits into one post, as JSON. */
 export type Part = string;
 
-/** Distributes users over posts under 20 kB, each with as much of the event as fits. */
+/** Splits users into posts under 20 kB, each with as much of the event as fits. */
 export type Packer = {
   /** Takes the next users; returns the parts that are full. */
   add(users: readonly Unreached[]): Part[];
-  /** The last part, if anybody is left. */
+  /** The last part, if any users are left. */
   rest(): Part[];
 };
 
-// Beside the event and the users: type, time, the organization with its up to 128 characters, and the numbers.
+// Everything but the event and the users: type, time, the organization (up to 128 characters) and the numbers.
 const envelopeBytes = 1_000;
-// What an event has at least, so that one which was edited since the parts were made can be cut to fit.
+// The least room for the event: enough to truncate one that was edited after its parts were made.
 const leastEventBytes = 3_000;
 const mostEventBytes = 12_000;
 const names = { message: "message", system: "system_message" } as const;
 
-/** Creates a packer for an event whose text has so many bytes. Fewer users never make more parts. */
+/** Creates a packer for an event with a text of this size. Fewer users never make more parts. */
 export function createPacker({ bytes: size }: Pick<ReportedEvent, "bytes">): Packer {
   const eventBytes = Math.min(mostEventBytes, Math.max(leastEventBytes, size));
   const room = mostPayloadBytes - envelopeBytes - eventBytes;
@@ -57,7 +57,7 @@ export function partsOf(event: Pick<ReportedEvent, "bytes">, users: readonly Unr
   return [...packer.add(users), ...packer.rest()];
 }
 
-/** The body of a post about an event, with the exact text that its recipients see, unless it is too long. */
+/** The body of a post about an event, with exactly the text that its recipients see, truncated if it is too long. */
 export function payloadOf(
   { kind, org, payload }: EventText,
   { unreached, part, parts, waitedMs, createdAt }: WebhookDelivery,
@@ -71,7 +71,7 @@ export function payloadOf(
   return `${begin}${cut},${end.replace(/\}\}$/, ',"truncated":true}}')}`;
 }
 
-/** The body of a test. */
+/** The body of a test post. */
 export function testPayloadOf(place: { org: string; id: string }, createdAt: number): string {
   const data = { organizationId: place.org, webhook: place.id };
   return JSON.stringify({ type: "webhook.test", timestamp: toIso(createdAt), data });
@@ -101,7 +101,7 @@ function cutEvent(payload: string, name: string, room: number): string {
   return JSON.stringify({ [name]: { ...content, ...emptied, ...body } });
 }
 
-/** As many whole characters of a text as fit into a number of bytes of JSON. */
+/** The longest prefix of whole characters that fits into `bytes` of JSON. */
 function beginningOf(text: string, bytes: number): string {
   let used = 0;
   let length = 0;

@@ -19,17 +19,17 @@ import { createResults } from "./results.ts";
 import { withoutStrangers } from "./strangers.ts";
 import { keptMs, nextTryAt } from "./tries.ts";
 
-/** How many posts this node made, and how they ended; `givenUp` counts deliveries after their last try. */
+/** The posts of this node by their result; `givenUp` counts deliveries whose last try failed. */
 export type PostFigures = { delivered: number; failed: number; givenUp: number; disabled: number };
 
 /** Posts what is due. */
 export type Posting = {
   figures: PostFigures;
-  /** Takes what is due by `now`, the time of the database's clock, as far as there is room. Returns whether there was any. */
+  /** Claims what is due by `now`, on the database's clock, as far as there is room. Returns whether anything was due. */
   takeSome(now: number): Promise<boolean>;
-  /** Resolves once nothing is being posted, and every result is stored. */
+  /** Resolves once no post is in flight and every result is stored. */
   settled(): Promise<void>;
-  /** Begins no more posts. Resolves once every result is stored; what had not begun is left to other nodes. */
+  /** Starts no more posts. Resolves once every result is stored. Other nodes post the rest. */
   stop(): Promise<void>;
 };
 
@@ -43,7 +43,7 @@ type Dependencies = {
   random(): number;
   /** Called when there is room for more. */
   onRoom(): void;
-  /** Called when a webhook was switched off because its receiver asked for it. */
+  /** Called when a webhook is switched off because its receiver answered 410. */
   onDisabled(hook: StoredWebhook): void;
   onError(error: unknown): void;
 };
@@ -52,19 +52,19 @@ type ClaimPlace = { now: number; claimedAt: number };
 type Job = { delivery: WebhookDelivery; hook: StoredWebhook; body: string } & ClaimPlace;
 
 const queuesAtOnce = 50;
-// A delivery has up to 20 kB, which each of these commits writes.
+// Each commit of a claim writes these deliveries, up to 20 kB each.
 const mostClaimedAtOnce = 16;
-// A claim ends when its node has died. A post takes 15 s at most, and begins only while its claim is young.
+// A claim expires in case its node dies. A post takes 15 s at most, and starts only while its claim is young enough.
 const claimMs = 40_000;
 const beginWithinMs = 20_000;
 const lookAtDisabledAgainMs = 3_600_000;
-// What was found out a moment ago need not be checked again.
+// The users of a delivery this young need not be checked again.
 const freshMs = 2_000;
 const textsAtOnce = 100;
 const mostOfTheirUsers = 100_000; // characters: some 3,000 users, who may have to be looked up
 const stopMayTakeMs = 4_000;
 
-/** Creates the posting of deliveries that are due on any node: each claims some, and posts them. */
+/** Creates the posting of due deliveries. Every node claims some of them and posts those. */
 export function createPosting(dependencies: Dependencies): Posting {
   const { webhooks, webhookDeliveries, unreached, attempt, elapsed, random, onDisabled, onError } = dependencies;
   const figures: PostFigures = { delivered: 0, failed: 0, givenUp: 0, disabled: 0 };
@@ -73,7 +73,7 @@ export function createPosting(dependencies: Dependencies): Posting {
 
   async function run({ delivery, hook, body, claimedAt, now }: Job): Promise<{ isGood: boolean; durationMs: number }> {
     const waitedMs = Math.round(elapsed.now() - claimedAt);
-    if (waitedMs > beginWithinMs) return { isGood: false, durationMs: 0 }; // another node may have it soon
+    if (waitedMs > beginWithinMs) return { isGood: false, durationMs: 0 }; // its claim expires soon, and another node may take it
     const { retryAfterMs, ...tried } = await attempt(hook, { id: delivery.id, body, now: now + waitedMs });
     const isGood = tried.error === null;
     figures[isGood ? "delivered" : "failed"]++;
@@ -93,7 +93,7 @@ export function createPosting(dependencies: Dependencies): Posting {
       figures.disabled++;
       onDisabled(hook);
     } catch (error) {
-      onError(error); // the next delivery hears 410, too
+      onError(error); // the next post is answered 410, too, and switches it off
     }
   }
 
@@ -166,7 +166,7 @@ export function createPosting(dependencies: Dependencies): Posting {
   };
 }
 
-/** `nextTryAt` says when to try again after so many tries, the last of which ended at that time; `undefined` after the last one. */
+/** The delivery after a try. `nextTryAt` takes the number of tries and when the last one ended; `undefined` means no more. */
 function resultOf(
   delivery: WebhookDelivery,
   tried: WebhookTry,
@@ -181,7 +181,7 @@ function resultOf(
   return { org, webhook, id, eventId, state, tries, nextTryAt: again ?? null, lastTry: tried, expiresAt };
 }
 
-/** As many of the first as are prepared at a time. */
+/** The deliveries to prepare first: a bounded number of texts and of users. */
 function firstOf(claimed: readonly WebhookDelivery[]): WebhookDelivery[] {
   let characters = 0;
   const end = claimed.findIndex(({ unreached }) => {

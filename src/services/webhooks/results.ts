@@ -1,11 +1,11 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
 import type { TriedDelivery, WebhookDeliveryWrites } from "../../store/webhooks/ports.ts";
 
-/** Stores the results of posts, many in one commit. */
+/** Stores the results of posts, many per commit. */
 export type Results = {
   /** Resolves once the result is stored. */
   add(result: TriedDelivery): Promise<void>;
-  /** Resolves once `isDone` and everything is stored. */
+  /** Resolves once `isDone` returns true and all results are stored. */
   drain(isDone: () => boolean): Promise<void>;
   /** Stores no more. */
   close(): void;
@@ -16,13 +16,13 @@ type Dependencies = {
   onError(error: unknown): void;
 };
 
-const mostAtOnce = 32; // each has up to 20 kB, and no commit may take long
+const mostAtOnce = 32; // up to 20 kB each, so that no commit takes long
 const gatherMs = 10;
 const againMs = 500;
 
 /**
- * Creates the storage of results. While the database is away it tries again: a result that is never stored only means
- * that another node posts the same once more.
+ * Creates the storage of results, which retries while the database is away. If a result is never stored, another node posts the
+ * delivery once more.
  */
 export function createResults({ store, onError }: Dependencies): Results {
   let waiting: { result: TriedDelivery; done(): void }[] = [];
@@ -30,14 +30,14 @@ export function createResults({ store, onError }: Dependencies): Results {
   let isFailing = false;
   let isClosed = false;
 
-  /** Stores results one by one, as one that the database takes for invalid would hold up the others. */
+  /** Stores results one by one, so that one that the database rejects does not block the others. */
   async function storeEach(results: readonly TriedDelivery[]): Promise<void> {
     for (const result of results) {
       try {
         await store([result]);
       } catch (error) {
         if (error instanceof HeraldError) throw error;
-        onError(error); // its claim ends, and it is posted again
+        onError(error); // its claim expires, and it is posted again
       }
     }
   }

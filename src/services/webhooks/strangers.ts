@@ -5,8 +5,8 @@ import type { UnreachedReads, WebhookDelivery } from "../../store/webhooks/ports
 type Reads = Pick<UnreachedReads, "users">;
 
 /**
- * The deliveries with only those users who still exist, by id. A delivery of which none is left is missing: nobody who was
- * deleted is named to a receiver, however late it comes back.
+ * The deliveries by id, without users who were deleted since: receivers never see those, however late they come back. A delivery
+ * with no users left is missing.
  */
 export async function withoutStrangers(
   reads: Reads,

@@ -6,13 +6,13 @@ const hour = 60 * minute;
 const pausesMs = [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour];
 const jitter = 0.1;
 
-/** What decides on the next try besides the schedule. `retryAfterMs` is what the receiver asks for. */
+/** What the next try depends on besides the schedule. `retryAfterMs` is the receiver's `Retry-After`. */
 type Circumstances = { random(): number; retryAfterMs?: number | undefined };
 
 /**
- * When to try again after `tries` tries that failed, the last of which ended at `now`; `undefined` after the last one. A receiver
- * that asks for more time gets as much as the next step of the schedule, and never less than this one. Up to a tenth later than
- * planned, so that what failed together is not tried together.
+ * When to try again after `tries` failed tries, the last of which ended at `now`; `undefined` if that was the last one. A longer
+ * `Retry-After` is respected up to the next step of the schedule. Adds up to a tenth of jitter, so that what failed together is
+ * not retried together.
  */
 export function nextTryAt(tries: number, now: number, { random, retryAfterMs = 0 }: Circumstances): number | undefined {
   const step = pausesMs[tries - 1];
@@ -23,5 +23,5 @@ export function nextTryAt(tries: number, now: number, { random, retryAfterMs = 0
 
 const day = 24 * hour;
 
-/** How long deliveries are kept: those that waited or failed long enough to redeliver them, others to look them up. */
+/** How long deliveries are kept: waiting and failed ones long enough to redeliver them, others long enough to look them up. */
 export const keptMs = { delivered: 3 * day, cancelled: 3 * day, failed: 30 * day, waiting: 30 * day } as const;

@@ -4,11 +4,11 @@ import type { RecipientReads } from "../../store/delivery/ports.ts";
 import type { ReportedEvent, UnreachedReads } from "../../store/webhooks/ports.ts";
 import { readFirstDeliveries } from "../delivery/first-deliveries.ts";
 
-/** Reads who was not reached by an event to a conversation or to everyone, some users at a time. */
+/** Pages through the users whom an event to a conversation or to everyone did not reach. */
 export type UnreachedPages = {
   /**
-   * Reads who has the event by now; what it returns reads, from a user on, who was not reached, in pages by user, of which some may
-   * be empty.
+   * Reads who has the event by now. The function that it returns pages through those who do not, in order of uid and after a given
+   * user; pages may be empty.
    */
   open(event: ReportedEvent, until: UnreachedUntil): Promise<(after: string) => AsyncIterable<Unreached[]>>;
 };
@@ -20,7 +20,7 @@ type Dependencies = {
 
 const usersAtOnce = 500;
 
-/** Creates the pages. They say the same as `Reports`. */
+/** Creates the pages, which agree with `Reports`. */
 export function createUnreachedPages({ unreached, recipients }: Dependencies): UnreachedPages {
   return {
     async open(event, until) {
@@ -29,7 +29,7 @@ export function createUnreachedPages({ unreached, recipients }: Dependencies): U
 
       async function unreachedAmong(uids: string[]): Promise<Unreached[]> {
         const delivered = await times.find(uids);
-        // A receipt of a message counts though no delivery is known, one of a system message does not.
+        // A receipt proves the delivery of a message, but not that of a system message.
         const mayMatter = (uid: string) => (delivered.has(uid) ? until === "acknowledged" : kind === "message");
         const asked = uids.filter(mayMatter);
         const acknowledged = asked.length === 0 ? undefined : await recipients.acknowledgedAt({ org, id }, asked);

@@ -2,23 +2,20 @@ import type { Unreached, UnreachedUntil } from "../../contract/webhooks/payloads
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Fates, ReportedEvent, UnreachedReads } from "../../store/webhooks/ports.ts";
 
-/** Finds those who were not reached. */
+/** Finds the users whom events did not reach. */
 export type Reports = {
-  /** The report of each event, by its id. All are read together, so none may go to everyone, and their recipients should be few. */
+  /** The report of each event, by its id. All are read together, so they must have few recipients, and none may go to everyone. */
   ofAll(events: readonly ReportedEvent[]): Promise<Map<string, Report>>;
   /** The report of one event; `undefined` if it has more than `most` recipients. */
   of(event: ReportedEvent, most: number): Promise<Report | undefined>;
 };
 
-/** Who was not reached by an event, as its delivery report tells it now. */
+/** The users whom an event has not reached, as its delivery report says now. */
 export type Report = (until: UnreachedUntil) => Unreached[];
 
 const recipientsAtOnce = 5_000;
 
-/**
- * Creates the reports of events. Recipients are those who are still users and still take part: nobody is told about an event
- * for a user who may no longer see it.
- */
+/** Creates the reports of events. A recipient who was deleted or has left the conversation since is not in them. */
 export function createReports(reads: UnreachedReads): Reports {
   async function candidatesOf(event: ReportedEvent, most: number): Promise<string[] | undefined> {
     if (event.address === "users") return await usersOf(event);

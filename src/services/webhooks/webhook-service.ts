@@ -24,16 +24,16 @@ export type WebhookService = {
   hooks: Webhooks;
   poster: {
     figures: PostFigures;
-    /** Begins to find out who was not reached, and to post it. */
+    /** Starts to find the users who were not reached, and to post them. */
     start(observers: Observers): void;
-    /** Begins nothing more; resolves after the posts that are under way. */
+    /** Starts nothing more. Resolves after the posts in flight. */
     stop(): Promise<void>;
   };
 };
 
 type Observers = {
   outages: OutageEvents;
-  /** Called when a receiver has switched its webhook off. */
+  /** Called when a webhook is switched off because its receiver answered 410. */
   onDisabled(hook: Pick<StoredWebhook, "org" | "id">): void;
   onError(error: unknown): void;
 };
@@ -53,12 +53,12 @@ type Dependencies = {
 };
 
 const lookEveryMs = 800;
-// Nodes store what they have delivered four times a second, and later when they are busy.
+// Nodes store their deliveries four times a second, or less often when they are busy.
 const settlingMs = 1_000;
-// A node that was slower than another leaves the next ones to it.
+// After losing a race, a node leaves the next events to the faster one.
 const yieldMs = 150;
 
-/** Creates the webhooks of a node, and what posts to them once it is started. */
+/** Creates the webhooks of a node, and the poster, which must be started. */
 export function createWebhookService(dependencies: Dependencies): WebhookService {
   const { webhookDeliveries, allowsPrivate, elapsed, random = Math.random } = dependencies;
   const attempt = dependencies.attempt ?? createAttempt({ allowsPrivate, elapsed });
@@ -100,7 +100,7 @@ export function createWebhookService(dependencies: Dependencies): WebhookService
       const { now, tryAt } = await webhookDeliveries.agenda();
       if (tryAt === undefined) return undefined;
       if (tryAt > now) return tryAt - now;
-      if (!(await posting.takeSome(now))) return undefined; // there is no room for what is due
+      if (!(await posting.takeSome(now))) return undefined; // no room for more; `onRoom` continues
     }
     return undefined;
   }

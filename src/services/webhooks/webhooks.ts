@@ -33,9 +33,9 @@ import { payloadOf, testPayloadOf } from "./payloads.ts";
 import { createWebhookSecret } from "./signing.ts";
 import { keptMs } from "./tries.ts";
 
-/** Webhooks of an organization, and what was posted to them. */
+/** The webhooks of organizations, and their deliveries. */
 export type Webhooks = {
-  /** Creates a webhook, which shows its secret, or changes one and switches it on. */
+  /** Creates a webhook, or changes one and switches it on. Only a new one shows its secret. */
   put(
     caller: Caller,
     place: WebhookPlace,
@@ -45,12 +45,12 @@ export type Webhooks = {
   get(place: WebhookPlace): Promise<WebhookShown>;
   list(org: string, query: PageQuery): Promise<Page<WebhookShown>>;
   remove(place: WebhookPlace): Promise<void>;
-  /** Makes a new secret; those before it sign, too, for a day. */
+  /** Creates a new secret. Posts are also signed with the earlier ones for a day. */
   rotate(caller: Caller, place: WebhookPlace): Promise<WebhookWithSecret>;
-  /** Posts a test now, once, and resolves with what became of it. Throws `rate_limited`. */
+  /** Posts a test once, now, and resolves with its delivery. Throws `rate_limited`. */
   test(place: WebhookPlace): Promise<WebhookDeliveryShown>;
   deliveries(place: WebhookPlace, query: DeliveryQuery): Promise<Page<WebhookDeliveryShown>>;
-  /** Posts a delivery again, with the same id, and if that fails goes on as from the first try. */
+  /** Posts a delivery again with the same id, and restarts its schedule of tries. */
   redeliver(caller: Caller, place: WebhookPlace, did: string): Promise<WebhookDeliveryShown>;
 };
 
@@ -65,13 +65,13 @@ type Dependencies = {
   unreached: EventTextReads;
   organizations: Pick<OrganizationReads, "get">;
   attempt: Attempt;
-  /** The clock that the expiry of keys is checked with. */
+  /** The clock that keys expire by. */
   clock: Clock;
   /** A clock that never goes back. */
   elapsed: Clock;
   /** Whether webhooks may lead to addresses that are not public. */
   allowsPrivate: boolean;
-  /** Called when a delivery is to be posted at once. */
+  /** Called when a delivery is due now. */
   onDue(): void;
 };
 
@@ -81,14 +81,14 @@ const overlapMs = 24 * 3600 * 1000;
 const deliveriesAtOnce = 100;
 const deliveryPlace = z.strictObject({ id: z.string() });
 
-/** Creates the webhooks on the store. The clock of the database decides. */
+/** Creates the webhooks on the store. What is due is decided by the database's clock. */
 export function createWebhooks(dependencies: Dependencies): Webhooks {
   const { webhooks, webhookDeliveries, unreached, organizations, attempt, clock, elapsed, allowsPrivate, onDue } =
     dependencies;
   const tests = createTokenBuckets({ clock: elapsed });
   const now = async () => (await webhookDeliveries.agenda()).now;
 
-  /** Charges a test. Throws `rate_limited`: each is a post to an address of the caller's choice, and tells how it answered. */
+  /** Charges for a test. Throws `rate_limited`: callers choose the address of this post, and see its answer. */
   function admitTest(org: string): void {
     const waitMs = tests.waitMs(org, testRate);
     if (waitMs === 0) {
@@ -135,7 +135,7 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
       if (put.outcome === "missing") throw errorAbout("organization_not_found", { organization: org });
       if (put.outcome !== "done") throw invalid("", `an organization has at most ${mostWebhooks} webhooks`);
       const { webhook, isNew } = put;
-      onDue(); // what waited while it was off
+      onDue(); // deliveries that waited while it was off
       return { shown: isNew ? showWithSecret(webhook) : show(webhook), isNew };
     },
     get: async (place) => show(await find(place)),
@@ -206,7 +206,7 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
   };
 }
 
-/** A page of what was found, one more than the limit if there is more. */
+/** A page of `found`, which holds one more than the limit if there is more. */
 function pageOf<Found extends { id: string }, Shown>(
   found: readonly Found[],
   limit: number,
@@ -217,7 +217,7 @@ function pageOf<Found extends { id: string }, Shown>(
   return { items: items.map(showOne), cursor: last === undefined ? null : encodeCursor({ id: last.id }) };
 }
 
-/** The URL as it is stored. Throws `invalid_request` for one that Herald does not post to. */
+/** The URL in normal form. Throws `invalid_request` for one that Herald does not post to. */
 function checkUrl(text: string, allowsPrivate: boolean): string {
   const url = URL.parse(text);
   if (url === null || !["https:", "http:"].includes(url.protocol))

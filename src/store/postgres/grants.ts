@@ -13,7 +13,7 @@ const findSchema = `SELECT quote_ident(current_schema()) AS name, quote_ident(CA
   CAST(has_schema_privilege(CAST(? AS text), current_schema(), 'USAGE') AS int) AS is_usable`;
 
 /**
- * Lets a role that owns nothing serve: grants access to the rows of the migrations' tables, and read access to the
+ * Lets a role that owns nothing run the server: grants access to the rows of the migrations' tables, and read access to the
  * migrations' progress. Tables on which the role has any privilege are left alone, as an operator may have revoked the
  * rest.
  */

@@ -37,7 +37,7 @@ export async function runMigration<Result>(
       statement_timeout: 0,
       idle_in_transaction_session_timeout: 0,
       lock_timeout: 0,
-      client_connection_check_interval: 5_000, // lets the server notice during a statement that the node is gone
+      client_connection_check_interval: 5_000, // lets the server notice during a statement that its client is gone
       synchronous_commit: "on",
     },
   });
@@ -82,7 +82,7 @@ async function runTransaction<Result>(
     await connection.unsafe("COMMIT");
     return result;
   } catch (error) {
-    await connection.unsafe("ROLLBACK").catch(() => undefined); // the connection is lost; the original error says so
+    await connection.unsafe("ROLLBACK").catch(() => undefined); // the connection is lost, as the original error says
     throw error;
   }
 }

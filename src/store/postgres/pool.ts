@@ -4,8 +4,8 @@ import { createTurns, type Turn } from "../../lib/queues/turns.ts";
 import { createWindows } from "../../lib/rates/windows.ts";
 
 /**
- * A bounded number of connections, each of which runs its calls in order. Waiting calls take turns. An organization has at
- * most `share` calls in flight, and two while their results are large.
+ * A bounded number of connections, each of which runs its calls in order. Waiting calls take turns. An organization may have
+ * `share` calls in flight, or two while their results are large.
  */
 export type Pool = {
   /** Runs a call on the least busy connection; rejects with `unavailable` if none was free for too long. */
@@ -21,27 +21,27 @@ export type Pool = {
   close(): Promise<void>;
 };
 
-/** The connections of a pool, and what they take. */
+/** The number of connections of a pool, and of calls in flight. */
 export type PoolSize = {
   connections: number;
   /** How many calls may be in flight per connection, which saves network round trips. */
   depth: number;
   /** How many calls of one organization may be in flight. */
   share: number;
-  /** Whether all connections are used now and then, as the first statement on one takes up to 80 ms. */
+  /** Whether to use every connection now and then, as the first statement on one takes up to 80 ms. */
   staysReady?: boolean;
 };
 
 type Options = PoolSize & {
   /** Creates a connection, which opens with its first call and reopens with the next one after it was lost. */
   connect(): SQL;
-  /** A call that has run this long means a frozen server: its connection is replaced. */
+  /** A call that runs for longer means a frozen server, and its connection is replaced. */
   deadlineMs: number;
   /** A call that has waited this long for a connection is refused; running calls are not affected. */
   waitMs: number;
-  /** Called when a connection is replaced, with the time since which it was silent. */
+  /** Called when a connection is replaced, with the time since which it has been silent. */
   onSilence(since: number): void;
-  /** Whether an error says that its connection is of no use, though it answers; it is replaced, at most once a second. */
+  /** Whether an error means that its connection is useless although it answers; it is replaced, at most once a second. */
   isUseless?(error: unknown): boolean;
 };
 
@@ -50,7 +50,7 @@ type Line = {
   connection: SQL;
   calls: Set<Call>;
   openedAt: number;
-  /** Whether it takes no more calls, and is replaced once those it has have ended. */
+  /** Whether it accepts no more calls, and is replaced once its own have ended. */
   isRetired: boolean;
   runningSince: number;
   answeredAt: number;
@@ -58,16 +58,16 @@ type Line = {
   timer: ReturnType<typeof setTimeout> | undefined;
 };
 
-/** Calls are not pipelined behind one that takes longer than this, nor right after such a one. */
+/** Calls are not pipelined while or right after a call takes longer than this. */
 const flowsMs = 5;
 /** A result with more rows or characters than this takes a large part of a turn of the event loop. */
 const large = { rows: 100, characters: 256 * 1024 };
 const largeAtOnce = 2;
 const closeWithinSeconds = 5;
 const renewEveryMs = 1_000;
-/** One of so many calls goes to the latest free connection if all connections are to stay ready. */
+/** If all connections must stay ready, one in this many calls goes to the last free connection. */
 const callsPerTurn = 32;
-/** What work for no single organization is of; it is not limited. */
+/** The owner of work that belongs to no single organization; such work is not limited. */
 const nobodys = "";
 
 /**
@@ -93,7 +93,7 @@ export function createPool({
   let chosen = 0;
 
   function openLine(): Line {
-    const now = performance.now(); // not asked yet, so nothing suggests that it is dead
+    const now = performance.now(); // as if it had just answered: nothing suggests that it is dead
     return {
       connection: connect(),
       calls: new Set(),
@@ -106,7 +106,7 @@ export function createPool({
     };
   }
 
-  /** Whether the latest free connection is to take a call. */
+  /** Whether the last free connection takes the next call. */
   const isInTurn = () => staysReady && ++chosen % callsPerTurn === 0;
   const isIdle = () => waiting.size === 0 && lines.every(({ calls }) => calls.size === 0);
 
@@ -116,7 +116,7 @@ export function createPool({
       const { calls, runningSince, lastTookMs, isRetired } = line;
       const { size } = calls;
       if (isRetired) continue;
-      if (size === 0) return line; // prefers the earliest, which has prepared the statements, unless all shall have
+      if (size === 0) return line; // the first free one, which has prepared the statements, unless all must stay ready
       const flows = size < depth && lastTookMs < flowsMs && now - runningSince < flowsMs;
       if (flows && (free === undefined || size < free.calls.size)) free = line;
     }

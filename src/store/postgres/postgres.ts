@@ -49,7 +49,7 @@ type Times = {
   wait: number;
 };
 
-// Clients wait 10 s to be admitted: of a crowd, those who wait there are told when to return before reads of the others fail.
+// Shorter than this, clients wait 10 s to be admitted: under load, they are told when to return before the reads of others fail.
 const defaultTimes: Times = { statement: 10_000, idleTransaction: 10_000, deadline: 15_000, wait: 12_000 };
 
 type Options = Partial<Times> & {
@@ -67,10 +67,9 @@ const exemptionAdvice =
   "the database user is a superuser or has BYPASSRLS, so row-level security does not apply to it; give Herald an ordinary user that owns the database (see docs/how-to/run-a-cluster.md)";
 
 /**
- * Connects to PostgreSQL. Two connections store batches of sends, so that nothing else delays their commit, nor those of
- * organizations that send much the others; one makes all other changes, and one removes old rows; a bounded pool reads,
- * also from the primary. A lost connection is reopened by the next call. A commit is on the primary's disk before it
- * resolves (`synchronous_commit=on`).
+ * Connects to PostgreSQL. Two connections store batches of sends, so that neither other changes nor organizations that send much
+ * delay a commit; one makes all other changes, one removes old rows, and a bounded pool reads, from the primary as well. The next
+ * call reopens a lost connection. A commit is on the primary's disk before it resolves (`synchronous_commit=on`).
  */
 export function connectPostgres(url: string, options: Options = {}): Driver {
   const { statement, idleTransaction, deadline, wait, migrationUrl, onReconnect } = { ...defaultTimes, ...options };
@@ -130,8 +129,8 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
   const pools = () => [sender, writer, housekeeper, readers];
 
   /**
-   * Another server may have taken over, and this one be its standby now: while it refuses writes, all connections are opened anew
-   * from time to time, those that read too, as they would not see what is written elsewhere.
+   * After a failover, this server may be the standby. While it refuses writes, all connections are reopened from time to time,
+   * including those that read, which would not see what is written elsewhere.
    */
   function leaveReadOnly(): void {
     isReadOnlyNow = true;
@@ -150,7 +149,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
 
   let isReadOnlyNow = false;
   let leftReadOnlyAt = Number.NEGATIVE_INFINITY;
-  const writing: PoolOptions = { settings: byKeys, onUse: noteWrite }; // each of these transactions locks rows, so it proves something
+  const writing: PoolOptions = { settings: byKeys, onUse: noteWrite }; // locks rows in each transaction, which proves that writes work
   const sender = open(sending, writing);
   const writer = open(single, writing);
   const housekeeper = open(single, { settings: byKeys });
@@ -235,7 +234,7 @@ export async function openPostgres(
   const driver = connectPostgres(url, { onReconnect, migrationUrl });
   try {
     const migrated = await migrateStore(driver, { tell: onMigration });
-    await driver.all("SELECT version FROM schema_version"); // checks that the serving user reaches the migrated database and may read it
+    await driver.all("SELECT version FROM schema_version"); // checks that the serving user can reach and read the migrated database
     const [role] = await driver.all<Row>(findExemption);
     const writes = createWrites({ driver, announce });
     void warmUp(driver, writes.batches);
@@ -258,9 +257,9 @@ export async function openPostgres(
 }
 
 /**
- * Opens the connections for sends and reads, and has their most frequent statements prepared and planned, with sends to nowhere
- * and reads of nobody's on each: the first statement on a new connection takes PostgreSQL up to 80 ms, the first five runs of
- * each statement some 3 ms more, and a crowd that needs all of them at once would make everybody wait.
+ * Opens the connections for sends and reads, and prepares their most frequent statements on each, with sends and reads of an
+ * organization that does not exist: the first statement on a new connection takes PostgreSQL up to 80 ms, the first five runs of
+ * each statement some 3 ms more, and many callers at once would wait for all of that.
  */
 async function warmUp(reader: Reader, batches: BatchLog): Promise<void> {
   const id = createId();
@@ -268,7 +267,7 @@ async function warmUp(reader: Reader, batches: BatchLog): Promise<void> {
   const send = { ...nowhere, id, mid: id, uids: undefined, createdAt: 0 };
   const onEach = async (connections: number, run: () => Promise<unknown>) => {
     for (let times = 0; times < runsUntilPlanned; times++)
-      await Promise.allSettled(Array.from({ length: connections }, run)); // whoever comes first sees what is wrong
+      await Promise.allSettled(Array.from({ length: connections }, run)); // if it fails, the first caller sees why
   };
   await onEach(sending.connections, () => batches.appendAll([send]));
   const [log, participants, standing] = [

@@ -1,7 +1,7 @@
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 
-// SQLSTATE (PostgreSQL, appendix A) and the codes of Bun. None of them is the fault of a statement: the server is away, restarts,
-// is out of something, is set to read-only, gives up a lock or a transaction, lacks a right or a table, or is damaged.
+// SQLSTATE (PostgreSQL, appendix A) and Bun's codes. None of them is a statement's fault: the server is away, restarting, out of
+// a resource, read-only or damaged, has aborted a transaction, or lacks a right or a table.
 const outOfSpace = /^53100$/;
 const readOnly = /^25006$/;
 const passing =

@@ -2,7 +2,7 @@ import { SQL } from "bun";
 import { rootCauseOf } from "../../lib/observing/root-cause.ts";
 import { createId } from "../../lib/text/ids.ts";
 
-/** Why a database cannot be used at all, and what to do; as in "the database … ; …". */
+/** Why a database cannot be used at all, and what to do, to complete "the database … ; …". */
 export type Unsuitability = { is: string; advice: string };
 
 /** A database answers, but cannot be used. */
@@ -23,7 +23,7 @@ const mayTakeMs = 3_000;
 const mark = { name: "statement_timeout", value: "10007ms" };
 const readFacts = `SELECT current_setting('server_encoding') AS encoding, current_setting('${mark.name}') AS settings,
   current_setting('transaction_read_only') AS is_read_only, CAST(pg_is_in_recovery() AS int) AS is_standby`;
-/** What a pooler says that keeps no session for a client. */
+/** The errors of a pooler that does not keep a session for each client. */
 const ofPooler = /unsupported startup parameter|pooling mode|prepared statement .* (does not exist|already exists)/i;
 
 const pooled: Unsuitability = {

@@ -59,7 +59,7 @@ async function transact<Result>(
   const { lastly, settle } = createLastWrites();
   let isBegun = false;
   let isOver = false;
-  let cause: unknown; // of the failure: the statements that were already sent fail because of it, and may reject earlier
+  let cause: unknown; // of the failure; statements sent meanwhile fail because of it, and may reject first
   // The database may have another default, with which a batch would fail if others commit while it waits for its locks.
   const begun = connection`BEGIN ISOLATION LEVEL READ COMMITTED`.execute().then(() => {
     isBegun = true;
@@ -91,7 +91,7 @@ async function transact<Result>(
     if ((await committed).command !== "COMMIT") throw cause ?? new Error("a statement of the transaction had failed"); // so PostgreSQL rolled it back
     return result;
   } catch (error) {
-    if (!isOver) await connection`ROLLBACK`.execute().catch(() => undefined); // the connection is lost, and the error says so
+    if (!isOver) await connection`ROLLBACK`.execute().catch(() => undefined); // the connection is lost, as the error says
     isOver = true;
     throw isAfterFailure(error) ? (cause ?? error) : error; // by now, all statements have been answered
   }

@@ -1,26 +1,27 @@
 import type { UnreachedEvent, UnreachedUntil } from "../../contract/webhooks/payloads.ts";
 import type { EntityPage, KeyProof } from "../ports.ts";
 
-/** A secret that signs, newest first. `endsAt` is `null` for the current one. Times in milliseconds since the Unix epoch. */
+/** A signing secret. `endsAt` is `null` for the current one. Times are in milliseconds since the Unix epoch. */
 export type WebhookSecret = { secret: string; endsAt: number | null };
 
 /** A webhook of an organization. */
 export type StoredWebhook = {
   org: string;
   id: string;
-  /** Another one for each webhook, also for one that has the id of a deleted one. */
+  /** Unique, even if the id of a deleted webhook is used again. */
   ref: string;
   url: string;
   events: UnreachedEvent[];
   waitMs: number;
   until: UnreachedUntil;
+  /** Newest first. */
   secrets: WebhookSecret[];
   createdAt: number;
-  /** When it was switched off, as its receiver asked for it (410). */
+  /** When it was switched off because its receiver answered 410. */
   disabledAt: number | null;
 };
 
-/** A webhook to be stored. `ref` and `secret` are used only if there is none of this id. */
+/** A webhook to store. `ref` and `secret` are used only if the id is new. */
 export type NewWebhook = Pick<StoredWebhook, "id" | "ref" | "url" | "events" | "waitMs" | "until"> & {
   secret: string;
   now: number;
@@ -43,11 +44,11 @@ export type WebhookReads = {
   among(orgs: readonly string[], refs: readonly string[]): Promise<StoredWebhook[]>;
 };
 
-/** Writes webhooks. What they wait for holds for every event that is committed after the change. */
+/** Writes webhooks. A change applies to every event that is committed after it. */
 export type WebhookWrites = {
   /** Creates or changes a webhook, and switches it on. */
   put(org: string, webhook: NewWebhook, by?: KeyProof): Promise<WebhookOutcome>;
-  /** Adds a secret; earlier ones end at `othersEndAt`, those that have ended by `now` go. `undefined` if there is no such webhook. */
+  /** Adds a secret; earlier ones end at `othersEndAt`, and those that have ended are removed. `undefined` if there is no such webhook. */
   rotate(
     org: string,
     id: string,
@@ -59,7 +60,7 @@ export type WebhookWrites = {
   remove(org: string, id: string): Promise<boolean>;
 };
 
-/** An event that a webhook asks about. `told` is there while a node tells it in several commits. */
+/** An event to report to a webhook. `told` is set while a node does that in several commits. */
 export type DueEvent = {
   org: string;
   offset: number;
@@ -69,31 +70,31 @@ export type DueEvent = {
   told: ToldSoFar | undefined;
 };
 
-/** How far an event is told: its last delivery, if there is one, the number of that, of how many, and how large its text was. */
+/** The progress of an event: the last delivery stored, its number, the number of parts, and the size of the text they fit. */
 export type ToldSoFar = { last: string | undefined; part: number; parts: number; bytes: number };
 
-/** An event as webhooks tell it, without its text. */
+/** An event without its text, as webhooks report it. */
 export type ReportedEvent = {
   org: string;
   id: string;
   offset: number;
   kind: "message" | "system";
   cid: string | undefined;
-  /** How large the text is; 0 if it was taken back. */
+  /** The size of the text; 0 if it was recalled. */
   bytes: number;
-  /** Whom it goes to, as in `addressOf`. */
+  /** Its recipients, as in `addressOf`. */
   address: "users" | "conversation" | "everyone";
-  /** About how many users that are at most; unknown for everyone. */
+  /** An upper bound on their number, roughly; meaningless for everyone. */
   recipients: number;
 };
 
-/** The text of an event; empty if it was taken back. */
+/** The text of an event; empty if it was recalled. */
 export type EventText = Pick<ReportedEvent, "org" | "id" | "kind"> & { payload: string };
 
-/** Who has an event, and who has acknowledged it. */
+/** The users who have an event, and those who have acknowledged it. */
 export type Fates = { delivered: ReadonlySet<string>; acknowledged: ReadonlySet<string> };
 
-/** A place among the recipients of an event, by user. */
+/** A page of the recipients of an event, in order of uid. */
 export type RecipientPage = { after: string; limit: number };
 
 /** An event by its id. */
@@ -101,36 +102,36 @@ export type EventName = { org: string; id: string };
 
 /** Reads the texts that webhooks post. */
 export type EventTextReads = {
-  /** Those of the events that are still there, in conversations that are. */
+  /** The texts of those events that still exist, in conversations that do. */
   texts(named: readonly EventName[]): Promise<EventText[]>;
 };
 
-/** Reads what webhooks tell about events. */
+/** Reads what webhooks report about events. */
 export type UnreachedReads = {
-  /** At most `limit` events that are due by `now`, those that have been due longest first. */
+  /** At most `limit` events that are due by `now`, the longest overdue first. */
   due(now: number, limit: number): Promise<DueEvent[]>;
-  /** The same of each of the next organizations by id that have any: at most `each` of at most `orgs`, one list for each. */
+  /** The same for up to `orgs` organizations with due events, in order of id: a list of at most `each` events for each. */
   dueOfEach(now: number, page: { after: string; orgs: number; each: number }): Promise<DueEvent[][]>;
-  /** Those of the events that are still there, in conversations that are. */
+  /** Those of the events that still exist, in conversations that do. */
   events(named: readonly EventName[]): Promise<ReportedEvent[]>;
   /** The users that system messages list, by event id. */
   lists(named: readonly EventName[]): Promise<Map<string, string[]>>;
   /** Who has these events, by event id. */
   fates(events: readonly ReportedEvent[]): Promise<Map<string, Fates>>;
-  /** All who take part in these conversations, each with the offset after which messages are addressed to the user. */
+  /** The participants of these conversations, each with the offset after which they receive messages. */
   participants(
     conversations: readonly { org: string; cid: string }[],
   ): Promise<{ org: string; cid: string; uid: string; after: number }[]>;
-  /** Those of the users who exist, and when they began. */
+  /** Those of the users who exist, each with the offset after which the user was created. */
   users(named: readonly { org: string; uid: string }[]): Promise<{ org: string; uid: string; after: number }[]>;
-  /** The next recipients of an event to a conversation or to everyone, by user; fewer than `limit` are the last. */
+  /** The next recipients of an event to a conversation or to everyone, in order of uid; fewer than `limit` at the end. */
   recipientsOf(event: ReportedEvent, page: RecipientPage): Promise<{ uid: string; isRecipient: boolean }[]>;
 };
 
-/** What became of a delivery. `cancelled`: there is nothing to tell any more. */
+/** The state of a delivery. `cancelled`: there is nothing left to report. */
 export type WebhookDeliveryState = "waiting" | "delivered" | "failed" | "cancelled";
 
-/** One try to post: when, how long it took, and the answer or why there was none. */
+/** One try: when it began, how long it took, and the answer or why there was none. */
 export type WebhookTry = {
   at: number;
   durationMs: number;
@@ -140,7 +141,7 @@ export type WebhookTry = {
   answer: string | null;
 };
 
-/** What is posted to a webhook. `unreached` is JSON; `eventId` is `null` for a test. */
+/** A post to a webhook. `unreached` is JSON; `eventId` is `null` for a test. */
 export type WebhookDelivery = {
   org: string;
   webhook: string;
@@ -158,10 +159,10 @@ export type WebhookDelivery = {
   expiresAt: number;
 };
 
-/** What is due on the whole server: the time of the database's clock, and when events and tries are due next. */
+/** When the next event and the next try of all nodes are due, and the time on the database's clock. */
 export type WebhookAgenda = { now: number; eventAt: number | undefined; tryAt: number | undefined };
 
-/** A webhook that has deliveries waiting. */
+/** A webhook with waiting deliveries. */
 export type WebhookQueue = { org: string; webhook: string };
 
 /** A page of deliveries, newest first. */
@@ -174,13 +175,13 @@ export type WebhookDeliveryPage = {
 /** Reads deliveries. */
 export type WebhookDeliveryReads = {
   agenda(): Promise<WebhookAgenda>;
-  /** At most `limit` webhooks that a node must look at by `now`, without those of `busy`, those that have waited longest first. */
+  /** At most `limit` webhooks with deliveries due by `now`, except those of `busy`, the longest overdue first. */
   queues(now: number, page: { busy: readonly string[]; limit: number }): Promise<WebhookQueue[]>;
   get(org: string, webhook: string, id: string): Promise<WebhookDelivery | undefined>;
   list(org: string, webhook: string, page: WebhookDeliveryPage): Promise<WebhookDelivery[]>;
 };
 
-/** A delivery after a try. A delivery that does not wait any more has no `nextTryAt`. */
+/** A delivery after a try. Only one that is still waiting has a `nextTryAt`. */
 export type TriedDelivery = Pick<
   WebhookDelivery,
   "org" | "webhook" | "id" | "eventId" | "state" | "tries" | "nextTryAt" | "lastTry" | "expiresAt"
@@ -189,31 +190,31 @@ export type TriedDelivery = Pick<
 /** Writes deliveries. */
 export type WebhookDeliveryWrites = {
   /**
-   * Takes due events off the list, and stores the deliveries of those that were still on it, in one commit: so each is
-   * stored once, whoever else works on it. Those that have changed since they were read stay. Returns how many it took off.
+   * Removes due events, and stores the deliveries of those it removed in the same commit, so that each delivery is stored once even
+   * if several nodes try. Events that have changed since they were read stay. Returns the number of events removed.
    */
   settle(due: readonly DueEvent[], deliveries: readonly (WebhookDelivery & { eventId: string })[]): Promise<number>;
   /**
-   * Stores some of the deliveries of an event, and in the same commit how far it is told and when it is due again, or without
-   * `next` takes it off the list. `undefined` if it has changed since it was read: another node is at it.
+   * Stores some deliveries of an event and, in the same commit, its progress and when it is due again; without `next`, removes the
+   * event. `undefined` if it has changed since it was read, as another node works on it.
    */
   settleParts(
     due: DueEvent,
     next: Pick<DueEvent, "dueAt" | "told"> | undefined,
     deliveries: readonly (WebhookDelivery & { eventId: string })[],
   ): Promise<DueEvent | undefined>;
-  /** Takes up to `limit` deliveries that are due by `now`, for this node alone until `until`. */
+  /** Claims up to `limit` deliveries that are due by `now`, for this node until `until`. */
   claim(queue: WebhookQueue, claim: { now: number; until: number; limit: number }): Promise<WebhookDelivery[]>;
-  /** Stores what became of tries. One that has succeeded stays so. */
+  /** Stores the results of tries. A delivery that has succeeded stays delivered. */
   finish(tried: readonly TriedDelivery[]): Promise<void>;
-  /** Stores a delivery that needs no try, or none any more. */
+  /** Stores a delivery that needs no further try. */
   add(delivery: WebhookDelivery): Promise<void>;
-  /** Lets a delivery wait for its first try again. False if there is none, or it waits. */
+  /** Restarts a delivery from its first try. False if there is none, or if it is waiting already. */
   restart(
     place: WebhookQueue & { id: string },
     at: { now: number; expiresAt: number },
     by?: KeyProof,
   ): Promise<boolean>;
-  /** Nobody need look at this webhook before `at`, or without it at all, as it is gone. */
+  /** Excludes a webhook from `queues` until `at`, or for good if it is gone. */
   postpone(queue: WebhookQueue, at: number | undefined): Promise<void>;
 };
