@@ -27,8 +27,8 @@ import { createRoster } from "./connections/roster.ts";
 import type { TracePlay } from "./delivery/accounting.ts";
 import type { DeliveryLedger } from "./delivery/delivery-ledger.ts";
 import { createWatches } from "./delivery/watches.ts";
-import { createCrowds, type SocketTopics } from "./fanout/crowds.ts";
 import { createPlayback } from "./fanout/player.ts";
+import { createSocketTopics, type NativeTopics } from "./fanout/socket-topics.ts";
 import { createTopics } from "./fanout/topics.ts";
 import { createGatewayFigures, type HeldFigures } from "./figures.ts";
 import { createBacklog } from "./limits/backlog.ts";
@@ -90,7 +90,7 @@ type Dependencies = OutageEvents & {
     nodeBacklogBytes: number;
   };
   /** Bun's native topics. */
-  sockets: SocketTopics;
+  sockets: NativeTopics;
   /** The id of this node. */
   nodeId: string;
   /**
@@ -161,9 +161,9 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const watchedLedger = watches.following(guardedLedger);
   const joining = createRoster();
   const frames = createStreamFrames();
-  const crowds = createCrowds({ ...dependencies, onDelivery: noteDelivery });
+  const socketTopics = createSocketTopics({ ...dependencies, onDelivery: noteDelivery });
   const topics = createTopics({ frames, onDelivery: noteDelivery, onError });
-  const audiences = createAudiences(crowds.forget);
+  const audiences = createAudiences(socketTopics.forget);
   const facts = createEventFacts();
   const budgets = createUserBudgets({
     quota: limits.userRequests,
@@ -189,7 +189,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   });
   const play = createPlayer({
     topics,
-    crowds,
+    socketTopics,
     roster,
     joining,
     audiences,
@@ -204,7 +204,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     log: playableLog,
     clock,
     play: watches.during(createPlayback({ play, topics, backlog, tracePlay: traceOnce, guard })),
-    leave: crowds.leave,
+    leave: socketTopics.leave,
     onRepair,
     onBreak(org, found) {
       noteBreak();
@@ -249,7 +249,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     activity,
     onAcknowledged: watches.acknowledged,
   });
-  const socketSessions = createSocketSessions({ ...lines, crowds, handle, budgets, clock });
+  const socketSessions = createSocketSessions({ ...lines, socketTopics, handle, budgets, clock });
   const webSockets = createWebSockets({ ...lines, socketSessions, clientAddress, origins, steadyClock });
   const streams = createStreams({ ...lines, topics, clientAddress, origins, clock });
   const feeds = createFeeds({
@@ -322,7 +322,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
       clearInterval(headTimer);
       clearInterval(activityTimer);
       await Promise.race([sequencers.playToHeads().catch(onError), Bun.sleep(playMayTakeMs)]);
-      crowds.settleAll();
+      socketTopics.settleAll();
       await register.closeAll("restarting", closing);
       clearInterval(tickTimer);
       sequencers.stop();

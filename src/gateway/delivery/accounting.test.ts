@@ -35,7 +35,7 @@ function setUp(tracePlay?: TracePlay) {
     tracePlay,
     onError: (error) => errors.push(error),
   });
-  const crowds = { publish: () => toNobody, settle: () => undefined };
+  const socketTopics = { publish: () => toNobody, settle: () => undefined };
   const topics = createTopics({ frames: createStreamFrames(), onDelivery: noteDelivery, onError: broken });
   const [roster, joining, audiences] = [createRoster(), createRoster(), createAudiences(() => undefined)];
   const connection: Connection = {
@@ -62,7 +62,7 @@ function setUp(tracePlay?: TracePlay) {
   const backlog = { suspect: broken, check: broken, withdraw: broken };
   const play = createPlayer({
     topics,
-    crowds,
+    socketTopics,
     roster,
     joining,
     audiences,

@@ -1,8 +1,8 @@
-import { mostOfPart } from "./crowds.ts";
+import { mostOfShard } from "./socket-topics.ts";
 
 const bytesPerTurn = 256 * 1024; // per connection
 const writtenPerTurn = 16 * 1024 * 1024; // all connections together
-const deliveriesPerTurn = 4_000; // to each part of a crowd, which takes some 2.5 ms
+const deliveriesPerTurn = 4_000; // to each shard of a topic, which take some 2.5 ms
 // While some connection is slow, an organization is played at no more than 16 MB/s, so that a client that can read that
 // fast is not cut.
 const slowTurnMs = 16;
@@ -69,7 +69,7 @@ export function createPace(onTurn: () => void, leave: Leave): Pace {
     note(bytes, { connections, isSlow }) {
       turnWritten += connections * bytes;
       turnBytes += bytes;
-      turnDeliveries += Math.min(connections, mostOfPart);
+      turnDeliveries += Math.min(connections, mostOfShard);
       isTurnSlow ||= isSlow;
       endTurn();
     },

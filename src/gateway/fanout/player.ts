@@ -6,9 +6,9 @@ import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
 import type { Backlog } from "../limits/backlog.ts";
 import type { StreamFrames } from "../streams/stream-frames.ts";
 import type { Audiences } from "./audiences.ts";
-import type { Crowds } from "./crowds.ts";
 import { type EventFacts, endsSession, sessionEndOf } from "./event-facts.ts";
 import { type Played, together, toNobody } from "./played.ts";
+import type { SocketTopics } from "./socket-topics.ts";
 import { conversationTopic, organizationTopic, type Topics, userTopic } from "./topics.ts";
 
 /** Plays an event immediately. */
@@ -16,7 +16,7 @@ export type Play = (event: LogEvent) => Played;
 
 type Dependencies = {
   topics: Topics;
-  crowds: Pick<Crowds, "publish" | "settle">;
+  socketTopics: Pick<SocketTopics, "publish" | "settle">;
   /** The connections that have joined. */
   roster: Roster;
   /** Connections that are still joining: of the events played, only forced sign-outs concern them. */
@@ -36,7 +36,7 @@ const changesHearing = new Set<EventKind>(["membership", "session", "recall"]);
 /** Creates the player for users, which plays an event to the connections concerned. */
 export function createPlayer({
   topics,
-  crowds,
+  socketTopics,
   roster,
   joining,
   audiences,
@@ -49,7 +49,7 @@ export function createPlayer({
   /** Publishes to a topic of these users, and has their backlogs checked if a connection is slow to take it. */
   function publish(topic: string, event: LogEvent, uids: () => Iterable<string>): Played {
     const onSlow = () => backlog.suspect(topic, event.payload.length, () => roster.ofAll(event.org, uids()));
-    return together(crowds.publish(topic, event, onSlow), topics.publish(topic, event, onSlow));
+    return together(socketTopics.publish(topic, event, onSlow), topics.publish(topic, event, onSlow));
   }
 
   /** Publishes to the recipients who are connected here, and returns who they were. */
@@ -136,7 +136,7 @@ export function createPlayer({
   }
 
   return (event) => {
-    if (changesHearing.has(event.kind)) crowds.settle(event.org);
+    if (changesHearing.has(event.kind)) socketTopics.settle(event.org);
     switch (event.kind) {
       case "message":
         return playToConversation(event);

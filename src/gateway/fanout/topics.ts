@@ -15,8 +15,8 @@ export type StreamListener = { deliver(frame: Uint8Array, message: string | unde
 export type FeedListener = { hear(event: LogEvent): Played; end(): void };
 
 /**
- * Publishes frames to streams and feeds: one topic per conversation, one per user and one per organization. `crowds.ts` does it to
- * WebSockets.
+ * Publishes frames to streams and feeds: one topic per conversation, one per user and one per organization. `socket-topics.ts`
+ * does that for WebSockets.
  */
 export type Topics = {
   /** Gives the event to every stream of the topic, and calls `onSlow` if one is slow to take it. */

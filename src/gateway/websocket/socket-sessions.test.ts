@@ -26,7 +26,7 @@ async function codeAfter(tokens: string[], open: (token: string, state: SocketSt
       requireBudget: unused,
     },
     joiner: { join: async (_connection, _session, _since, admit) => admit(undefined) },
-    crowds: { add: unused, remove: unused },
+    socketTopics: { add: unused, remove: unused },
     handle: unused,
     budgets: { require: () => undefined, charge: () => undefined, chargeConnect: () => false },
     clock: { now: () => 0 },

@@ -8,7 +8,7 @@ import type { Admission } from "../connections/admission.ts";
 import { tellFault } from "../connections/faults.ts";
 import type { Joiner } from "../connections/join.ts";
 import { createSessionTimer } from "../connections/session-timer.ts";
-import type { Crowds } from "../fanout/crowds.ts";
+import type { SocketTopics } from "../fanout/socket-topics.ts";
 import { costs, type UserBudgets } from "../limits/user-budgets.ts";
 import { errorFrame, type Frame, listFrame, responseFrame } from "./frames.ts";
 import { type Answer, answerPing, type Operation, type RequestHandler } from "./requests.ts";
@@ -24,7 +24,7 @@ import {
 type Dependencies = {
   admission: Admission;
   joiner: Joiner;
-  crowds: Pick<Crowds, "add" | "remove">;
+  socketTopics: Pick<SocketTopics, "add" | "remove">;
   handle: RequestHandler;
   budgets: UserBudgets;
   clock: Clock;
@@ -52,7 +52,7 @@ export type SocketSessions = {
 
 /** Creates the socket sessions of one node. */
 export function createSocketSessions(dependencies: Dependencies): SocketSessions {
-  const { admission, joiner, crowds, handle, budgets, clock, onError } = dependencies;
+  const { admission, joiner, socketTopics, handle, budgets, clock, onError } = dependencies;
 
   function connectBody(socket: Socket, session: Session, isRecovered: boolean | undefined): object {
     return {
@@ -69,7 +69,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
     const { data } = socket;
     if (!line.isOpen) return;
     data.deadline?.meet();
-    const connection = createSocketConnection(socket, line, session, { device, crowds });
+    const connection = createSocketConnection(socket, line, session, { device, socketTopics });
     const timer = createSessionTimer({
       owner: line.owner,
       clock,

@@ -4,7 +4,7 @@ import type { Owner } from "../../lib/owner.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
 import { type Connection, comfortableBytes, type Line } from "../connections/connection.ts";
 import type { SessionTimer } from "../connections/session-timer.ts";
-import type { Crowds } from "../fanout/crowds.ts";
+import type { SocketTopics } from "../fanout/socket-topics.ts";
 import type { ConnectDeadline } from "../limits/connect-deadline.ts";
 import { createFrameCounts, type FrameCounts } from "../limits/frame-rates.ts";
 
@@ -139,7 +139,7 @@ export function createSocketConnection(
   socket: Socket,
   line: SocketLine,
   session: Session,
-  { device, crowds }: { device: string | undefined; crowds: Pick<Crowds, "add" | "remove"> },
+  { device, socketTopics }: { device: string | undefined; socketTopics: Pick<SocketTopics, "add" | "remove"> },
 ): SocketConnection {
   let token: TokenOfSession = session;
   return {
@@ -175,10 +175,10 @@ export function createSocketConnection(
       return line.isOpen;
     },
     subscribe(topic) {
-      if (line.isOpen) crowds.add(topic, session.org, socket);
+      if (line.isOpen) socketTopics.add(topic, session.org, socket);
     },
     unsubscribe(topic) {
-      if (line.isOpen) crowds.remove(topic, socket);
+      if (line.isOpen) socketTopics.remove(topic, socket);
     },
   };
 }

@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { createSteppedThread } from "../../lib/event-loop/testing/stepped-thread.ts";
 import { event } from "../log/testing/sequencer-setup.ts";
-import { createCrowds } from "./crowds.ts";
+import { createSocketTopics } from "./socket-topics.ts";
 
 const unheard = () => expect.unreachable();
 
-/** Crowds on fake native topics, which note for each socket what it heard, and a thread whose turns the test takes. */
-function useCrowds() {
+/** Topics on fake native ones, which note what each socket heard, and a thread whose turns the test takes. */
+function useSocketTopics() {
   const thread = createSteppedThread();
   const followers = new Map<string, Set<number>>();
   const heard = new Map<number, string[]>();
@@ -15,7 +15,7 @@ function useCrowds() {
   const given: [string, number][] = [];
   const state = { publishes: 0 };
   const of = (name: string) => followers.get(name) ?? new Set();
-  const crowds = createCrowds({
+  const socketTopics = createSocketTopics({
     sockets: {
       countSubscribers: (name) => of(name).size,
       publish(name, frame) {
@@ -33,7 +33,7 @@ function useCrowds() {
     unsubscribe: (name: string) => of(name).delete(socket),
   });
   return {
-    ...crowds,
+    ...socketTopics,
     thread,
     state,
     slow,
@@ -41,7 +41,7 @@ function useCrowds() {
     socketOf,
     /** Adds so many sockets to a topic. */
     gather(topic: string, count: number, from = 0) {
-      for (let index = from; index < from + count; index++) crowds.add(topic, "o", socketOf(index));
+      for (let index = from; index < from + count; index++) socketTopics.add(topic, "o", socketOf(index));
     },
     close(socket: number) {
       for (const sockets of followers.values()) sockets.delete(socket);
@@ -56,16 +56,16 @@ const [first, second, third] = [1, 2, 3].map((offset) => ({ ...event(offset), pa
   ReturnType<typeof event>,
 ];
 
-describe("a crowd", () => {
-  test("of few is written to at once, and the organization goes on", () => {
-    const { gather, publish, given, leave } = useCrowds();
+describe("a topic of sockets", () => {
+  test("with few subscribers is written to at once, and the organization continues", () => {
+    const { gather, publish, given, leave } = useSocketTopics();
     gather("few", 100);
     expect(publish("few", first, unheard)).toEqual({ connections: 100, isSlow: false });
     expect([given, leave("o")]).toEqual([[["e1", 100]], undefined]);
   });
 
-  test("of many is written to part by part, in turns, and each part hears all that waits for it, in order", async () => {
-    const { gather, publish, leave, thread, heardBy, state, given } = useCrowds();
+  test("with many is written to shard by shard, in turns, and each shard gets all that waits for it, in order", async () => {
+    const { gather, publish, leave, thread, heardBy, state, given } = useSocketTopics();
     gather("many", 250);
     expect(publish("many", first, unheard)).toEqual({ connections: 250, isSlow: false });
     publish("many", second, unheard);
@@ -85,7 +85,7 @@ describe("a crowd", () => {
   });
 
   test("waits for the thread while another organization uses it", async () => {
-    const { gather, publish, leave, thread, heardBy } = useCrowds();
+    const { gather, publish, leave, thread, heardBy } = useSocketTopics();
     thread.turn("p", 1);
     gather("many", 150);
     publish("many", first, unheard);
@@ -97,8 +97,8 @@ describe("a crowd", () => {
     expect([heardBy(0), heardBy(149)]).toEqual([["1"], ["1"]]);
   });
 
-  test("of few waits, too, once the organization has used up its slice, and is heard of after what was played before", async () => {
-    const { add, publish, leave, thread, state, heardBy, socketOf } = useCrowds();
+  test("with few waits, too, once the organization has used up its slice, and is written to after what was played before", async () => {
+    const { add, publish, leave, thread, state, heardBy, socketOf } = useSocketTopics();
     const users = Array.from({ length: 400 }, (_, index) => index);
     for (const user of users) add(`user ${user}`, "o", socketOf(user));
     for (const user of users) publish(`user ${user}`, first, unheard);
@@ -110,8 +110,8 @@ describe("a crowd", () => {
     expect([heardBy(0), heardBy(399)]).toEqual([["1", "2"], ["1"]]);
   });
 
-  test("is written to after what waits for other crowds of its organization", () => {
-    const { gather, publish, settle, heardBy, add, socketOf } = useCrowds();
+  test("is written to after what waits for other topics of its organization", () => {
+    const { gather, publish, settle, heardBy, add, socketOf } = useSocketTopics();
     gather("many", 150);
     add("user", "o", socketOf(149));
     publish("many", first, unheard);
@@ -127,8 +127,8 @@ describe("a crowd", () => {
     expect(heardBy(149)).toEqual(["1", "2", "3"]);
   });
 
-  test("lets those who come hear what is published from then on, and not what waits for others", () => {
-    const { gather, publish, settle, heardBy } = useCrowds();
+  test("gives a new subscriber what is published from then on, and not what waits for others", () => {
+    const { gather, publish, settle, heardBy } = useSocketTopics();
     gather("many", 150);
     publish("many", first, unheard);
     gather("many", 1, 150);
@@ -141,8 +141,8 @@ describe("a crowd", () => {
     expect([0, 149, 150, 151].map(heardBy)).toEqual([["1", "2", "3"], ["1", "2", "3"], ["2", "3"], ["3"]]);
   });
 
-  test("of another organization waits on", () => {
-    const { gather, publish, add, settle, socketOf, heardBy } = useCrowds();
+  test("of another organization keeps waiting", () => {
+    const { gather, publish, add, settle, socketOf, heardBy } = useSocketTopics();
     gather("many", 150);
     publish("many", first, unheard);
     add("theirs", "p", socketOf(150));
@@ -151,11 +151,11 @@ describe("a crowd", () => {
     expect([heardBy(150), heardBy(0)]).toEqual([["2"], []]);
   });
 
-  test("takes those who come where others have left, and is of one part again once they have gone", () => {
-    const { gather, publish, close, given, settle } = useCrowds();
+  test("has new subscribers take the places of former ones, and drops a shard that is empty", () => {
+    const { gather, publish, close, given, settle } = useSocketTopics();
     gather("many", 150);
     close(0);
-    gather("many", 50, 150); // fill the second part
+    gather("many", 50, 150); // fill the second shard
     gather("many", 1, 200);
     publish("many", first, unheard);
     settle("o");
@@ -165,8 +165,8 @@ describe("a crowd", () => {
     expect(given.slice(-1)).toEqual([["e2", 100]]);
   });
 
-  test("tells of a socket that is slow when it is written to, and does not hear what it has left", () => {
-    const { gather, publish, settle, remove, socketOf, slow, heardBy } = useCrowds();
+  test("reports a slow socket when it is written to, and a socket that has left gets nothing", () => {
+    const { gather, publish, settle, remove, socketOf, slow, heardBy } = useSocketTopics();
     gather("many", 150);
     slow.add(149);
     let told = 0;
@@ -177,8 +177,8 @@ describe("a crowd", () => {
     expect([told, heardBy(148), heardBy(149)]).toEqual([1, [], ["1"]]);
   });
 
-  test("is forgotten with its last socket", () => {
-    const { gather, publish, forget, close, given } = useCrowds();
+  test("is forgotten with its last subscriber", () => {
+    const { gather, publish, forget, close, given } = useSocketTopics();
     gather("many", 150);
     for (let socket = 0; socket < 150; socket++) close(socket);
     forget("many");

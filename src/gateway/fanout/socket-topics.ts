@@ -1,0 +1,187 @@
+import type { LogEvent } from "../../contract/log/log-event.ts";
+import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
+import { joinIds } from "../../lib/text/joined-ids.ts";
+import { threadCosts } from "../../services/limits/costs.ts";
+import { type Played, toNobody } from "./played.ts";
+
+/** Bun's native topics, which reach WebSockets. */
+export type NativeTopics = {
+  /** Bun's native publish: −1 means that some socket has bytes waiting. */
+  publish(topic: string, frame: string): number;
+  /** The number of sockets subscribed to a topic. */
+  countSubscribers(topic: string): number;
+};
+
+/** A WebSocket that can subscribe to native topics. */
+export type TopicSocket = { subscribe(name: string): unknown; unsubscribe(name: string): unknown };
+
+/**
+ * Topics of WebSockets. Bun writes to all subscribers of a native topic at once, which takes milliseconds for a thousand. So a topic
+ * with many subscribers consists of several native topics, its shards. What an organization plays in one turn of the event loop is
+ * written at once as long as that is short; the rest waits for turns of the thread, shard by shard.
+ */
+export type SocketTopics = {
+  /** Subscribes a socket, which is no subscriber yet, to what is published from now on, not to what waits for other subscribers. */
+  add(topic: string, org: string, socket: TopicSocket): void;
+  remove(topic: string, socket: TopicSocket): void;
+  /**
+   * Writes the event to the topic's subscribers, now or after everything that waits for sockets of the organization. Calls `onSlow`
+   * whenever one of them is slow to take it.
+   */
+  publish(topic: string, event: LogEvent, onSlow: () => void): Played;
+  /**
+   * Ends the organization's turn. Writes what waits in its next turns and resolves once all is written; `undefined` if it may
+   * continue at once.
+   */
+  leave(org: string): Promise<void> | undefined;
+  /** Writes everything that waits for sockets of the organization now. */
+  settle(org: string): void;
+  /** Does that for every organization. */
+  settleAll(): void;
+  /** Called when a topic has lost its last subscriber. */
+  forget(topic: string): void;
+};
+
+type Dependencies = {
+  sockets: NativeTopics;
+  thread: ThreadScheduler;
+  /** Called with the number of sockets that an event was handed to. */
+  onDelivery(event: LogEvent, connections: number): void;
+};
+
+type Waiting = { event: LogEvent; onSlow: () => void };
+/** The events that wait for shards of one topic. */
+type Group = { topic: string; shards: Map<string, Waiting[]> };
+/** The output of an organization: the cost of what was written in this turn, and what waits, in order. */
+type Output = { spentUs: number; groups: Group[] };
+
+/** The most subscribers of a shard: Bun writes to them in half a millisecond. */
+export const mostOfShard = 100;
+
+/** Creates topics without subscribers. */
+export function createSocketTopics({ sockets, thread, onDelivery }: Dependencies): SocketTopics {
+  const shards = new Map<string, string[]>(); // of topics that have several; the first has the topic's name
+  const outputs = new Map<string, Output>(); // by organization
+  let made = 0;
+  const hasRoom = (name: string) => sockets.countSubscribers(name) < mostOfShard;
+
+  /** The shards of a topic, without the empty ones at the end. */
+  function shardsOf(topic: string): readonly string[] {
+    const names = shards.get(topic);
+    if (names === undefined) return [topic];
+    while (names.length > 1 && sockets.countSubscribers(names.at(-1) ?? "") === 0) names.pop();
+    if (names.length === 1) shards.delete(topic);
+    return names;
+  }
+
+  function outputOf(org: string): Output {
+    const known = outputs.get(org);
+    if (known !== undefined) return known;
+    const output = { spentUs: 0, groups: [] };
+    outputs.set(org, output);
+    return output;
+  }
+
+  function write(name: string, { event, onSlow }: Waiting): Played {
+    const connections = sockets.countSubscribers(name);
+    if (connections === 0) return toNobody;
+    const isSlow = sockets.publish(name, event.payload) === -1;
+    onDelivery(event, connections);
+    if (isSlow) onSlow();
+    return { connections, isSlow };
+  }
+
+  /** Queues the event behind everything that waits for sockets of the organization. */
+  function defer(groups: Group[], topic: string, names: readonly string[], one: Waiting): Played {
+    const last = groups.at(-1);
+    const group = last?.topic === topic ? last : { topic, shards: new Map<string, Waiting[]>() };
+    if (group !== last) groups.push(group);
+    let connections = 0;
+    for (const name of names) {
+      connections += sockets.countSubscribers(name);
+      const waiting = group.shards.get(name);
+      if (waiting === undefined) group.shards.set(name, [one]);
+      else waiting.push(one);
+    }
+    return { connections, isSlow: false };
+  }
+
+  /** The shard whose events have waited longest; `undefined` if none wait. */
+  function nextShard({ groups }: Output): { costUs: number; write(): void } | undefined {
+    for (let group = groups[0]; group !== undefined; group = groups[0]) {
+      const [first] = group.shards;
+      if (first === undefined) {
+        groups.shift();
+        continue;
+      }
+      const [name, waiting] = first;
+      const { shards: left } = group;
+      const connections = sockets.countSubscribers(name);
+      return {
+        costUs: threadCosts.deliveries(connections, connections * waiting.length),
+        write() {
+          left.delete(name);
+          for (const one of waiting) write(name, one);
+        },
+      };
+    }
+    return undefined;
+  }
+
+  function settle(org: string): void {
+    const output = outputs.get(org);
+    if (output === undefined) return;
+    for (let shard = nextShard(output); shard !== undefined; shard = nextShard(output)) shard.write();
+  }
+
+  async function writeInTurns(org: string, output: Output): Promise<void> {
+    for (let shard = nextShard(output); shard !== undefined; shard = nextShard(output)) {
+      const turn = thread.turn(org, shard.costUs);
+      if (turn !== undefined) await turn;
+      nextShard(output)?.write(); // another one, if all was settled meanwhile
+    }
+    outputs.delete(org);
+  }
+
+  return {
+    add(topic, org, socket) {
+      const names = shards.get(topic) ?? [topic];
+      const groups = outputs.get(org)?.groups ?? [];
+      const isBehind = (shard: string) => groups.some((group) => group.topic === topic && group.shards.has(shard));
+      let name = names.findLast((shard) => hasRoom(shard) && !isBehind(shard));
+      if (name === undefined) {
+        name = joinIds(topic, "shard", made++); // a new name, as events may wait for earlier shards
+        shards.set(topic, [...names, name]);
+      }
+      socket.subscribe(name);
+    },
+    remove(topic, socket) {
+      for (const name of shards.get(topic) ?? [topic]) socket.unsubscribe(name);
+    },
+    publish(topic, event, onSlow) {
+      const one = { event, onSlow };
+      const names = shardsOf(topic);
+      const output = outputOf(event.org);
+      const [name = topic] = names;
+      if (names.length > 1 || output.groups.length > 0 || output.spentUs >= threadCosts.slice)
+        return defer(output.groups, topic, names, one);
+      const played = write(name, one);
+      if (played.connections > 0) output.spentUs += threadCosts.deliveries(played.connections, played.connections);
+      return played;
+    },
+    leave(org) {
+      const output = outputs.get(org);
+      if (output === undefined) return undefined;
+      const { spentUs } = output;
+      output.spentUs = 0;
+      if (output.groups.length > 0) return writeInTurns(org, output);
+      outputs.delete(org);
+      return spentUs === 0 ? undefined : thread.turn(org, spentUs);
+    },
+    settle,
+    settleAll() {
+      for (const org of outputs.keys()) settle(org);
+    },
+    forget: (topic) => void shards.delete(topic),
+  };
+}
