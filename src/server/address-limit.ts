@@ -7,8 +7,8 @@ import type { Gateway } from "./gateway.ts";
 const closedLateMs = 5_000; // Bun checks idle connections every four seconds
 
 /**
- * Creates the function that tells whether a request's address keeps more connections alive than allowed, including its
- * sockets and streams.
+ * Creates the function that checks whether a request's address keeps more connections alive than allowed, sockets and streams
+ * included.
  */
 export function createAddressLimit({ config, clientAddress, steadyClock }: Context, { countOfAddress }: Gateway) {
   const mostOfAddress = config.HERALD_LIMIT_CONNECTIONS_PER_ADDRESS;

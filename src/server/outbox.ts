@@ -14,7 +14,7 @@ const clocksDifferMs = 24 * 3600 * 1000; // at most, between a node that gives a
 const refusedAdvice =
   "refused a row of the outbox; it is kept in herald.outbox_refused with the reason: correct what it names, and send it again";
 
-/** What to run once in the database of `HERALD_OUTBOX_URL`. */
+/** The SQL to run once in the database of `HERALD_OUTBOX_URL`. */
 export const outboxSql: string = setup;
 
 /** The outbox of a node. */
@@ -23,8 +23,8 @@ export type NodeOutbox = {
   /** How long the oldest row has been waiting, in milliseconds. */
   oldestMs(): Promise<number>;
   /**
-   * From when ids of sends must be known, at this time of the database of Herald: a row that is still there may have been sent,
-   * and then it will be sent again. While the outbox cannot be read, the last answer holds, and everything before the first.
+   * The time since when ids of sends must be known, as of `now` on the clock of Herald's database: a row that is still in the outbox
+   * may have been sent, and is then sent again. While the outbox cannot be read, the last answer, or 0 before the first one.
    */
   idsNeededFrom(now: number): Promise<number>;
   /** Begins to send. A stop ends after the rows that are being sent, and closes the connections. */
@@ -60,7 +60,7 @@ export function createNodeOutbox(context: Context, store: Store, { use }: Limits
       try {
         neededFrom = now - (await table.oldestMs()) - clocksDifferMs;
       } catch {
-        // told by those who read it to send
+        // reported by the loop that sends from the outbox
       }
       return neededFrom;
     },

@@ -14,7 +14,7 @@ type Dependencies = {
   follow: FollowCall;
   gateway: Gateway;
   handle: App["handle"];
-  /** What ends its own long requests when the node stops. */
+  /** The services that end their own long requests when the node stops. */
   stopped: readonly { stop(): void }[];
 };
 
@@ -22,8 +22,8 @@ const requestsMayTakeMs = 5_000;
 const lookAgainMs = 10;
 
 /**
- * Listens for requests and gateway. `endRequests` accepts no more, and resolves when those that are pending have been
- * answered, or after five seconds. Throws `ListenError`; then nothing listens.
+ * Listens for requests and connections. `endRequests` accepts no more, and resolves once pending requests are answered, or after
+ * five seconds. Throws `ListenError`; then nothing listens.
  */
 export function openServer(context: Context, { tls, follow, gateway, handle, stopped }: Dependencies) {
   const { config, worker, log, onError } = context;

@@ -12,7 +12,7 @@ export type ClockWatch = {
 };
 
 const mostMs = 2_000; // as `herald doctor` says
-const goodMs = 1_000; // so that a clock at the limit is not told about again and again
+const goodMs = 1_000; // so that a clock at the limit is not reported again and again
 
 /** Creates the watch of a clock. It warns once when the clocks part, and says when they agree again. */
 export function createClockWatch(log: Pick<Logger, "warn" | "info">): ClockWatch {

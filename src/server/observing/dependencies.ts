@@ -6,7 +6,7 @@ import { createOutage, type Outage } from "../../lib/observing/outages.ts";
 import { steadyClock } from "../../lib/time/clock.ts";
 import { problemOf } from "./database-problems.ts";
 
-/** What a node depends on, each of which may be away. */
+/** The dependencies of a node, each of which may be away. */
 export type Dependencies = Record<"database" | "bus" | "files" | "outbox" | "provider", Outage>;
 
 const refusing =
@@ -21,7 +21,7 @@ const outboxChecks = "check that it runs, and its user and password";
 const providerAdvice =
   "identity provider: its keys cannot be fetched from HERALD_TOKEN_JWKS_URL; known keys stay valid for 6 hours, tokens signed with others are refused, and connections that are open stay open; check that the address can be reached";
 
-/** Creates what tells of each dependency of a node when it goes and when it is back. */
+/** Creates the reports of outages of a node's dependencies: one line when it begins, one when it ends. */
 export function createDependencies(config: Config, log: Logger): Dependencies {
   const clock = steadyClock;
   const { HERALD_DATA_DIR: folder } = config;

@@ -7,7 +7,7 @@ import { watchDescriptors } from "./descriptor-watch.ts";
 import { createWriteWatch, isExpected, type WriteWatch } from "./write-watch.ts";
 
 /**
- * Creates what becomes of a node's errors. A dependency that is away is told as such, once; everything else is a bug, and logged
+ * Creates the error handling of a node. An outage of a dependency is reported once, as such; anything else is a bug, and is logged
  * with its stack.
  */
 export function createErrors(config: Config, log: Logger) {
@@ -20,9 +20,9 @@ export function createErrors(config: Config, log: Logger) {
   return {
     dependencies,
     onError,
-    /** For repeated work with the database, whose outages the watch of its writes tells. */
+    /** For repeated work with the database, whose outages the watch of its writes reports. */
     outages: { onError, onRecovery: () => undefined },
-    /** Begins to watch whether a write to the database can succeed, and whether there are file descriptors left. */
+    /** Starts to watch whether writes to the database succeed, and whether file descriptors are left. */
     watchWrites({ writes: { trial }, watch }: Pick<Database, "writes" | "watch">): WriteWatch {
       const outage = dependencies.database;
       const watched = createWriteWatch({ tryWrite: trial.run, watch, outage, onError: logBug, clock: steadyClock });

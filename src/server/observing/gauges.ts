@@ -45,7 +45,7 @@ export function startGauges(context: Context, { database, store, outbox }: Depen
     const { now, eventAt = now } = await store.webhookDeliveries.agenda();
     return Math.max(0, now - eventAt);
   }, options);
-  // Its outages are logged by what sends from it.
+  // Its outages are logged by the loop that sends from it.
   const outboxMs = outbox && followValue(outbox.oldestMs, { clock: steadyClock, onError: () => undefined });
 
   onStop(() => {

@@ -8,31 +8,31 @@ const againMs = 1_000;
 const mayTakeMs = 2_000;
 const roomBytes = 32 * 1024; // more than a full disk leaves in a table
 
-/** Knows whether a write can succeed. */
+/** Watches whether writes can succeed. */
 export type WriteWatch = {
   /** What is wrong with the database, for anyone who asks; `undefined` if writes succeed. */
   problem(): string | undefined;
-  /** Something failed because of the database: finds out at once whether a write succeeds. */
+  /** Reports a failure that the database may have caused: a trial write follows at once. */
   suspect(error: unknown): void;
-  /** Something was stored. */
+  /** Notes a write that succeeded. */
   noteWrite(): void;
   stop(): void;
 };
 
 type Dependencies = {
-  /** Writes so many bytes like a send, and keeps nothing; rejects as a send would. */
+  /** Writes `bytes` as a send would, but keeps nothing; rejects as a send would. */
   tryWrite(bytes: number): Promise<void>;
   watch: DatabaseWatch;
   outage: Outage;
-  /** Called for what no database is expected to say. */
+  /** Called with errors that are not an outage. */
   onError(error: unknown): void;
   /** A clock that never goes back. */
   clock: Clock;
 };
 
 /**
- * Creates the watch of a database. A single failure proves nothing: a trial follows, and decides. While trials fail, there is one
- * every second; they alone end the outage, as a commit of other rows may succeed meanwhile.
+ * Creates the watch of a database. A single failure proves nothing: a trial write decides. While trials fail, there is one every
+ * second, and only a trial ends the outage, as commits of other rows may succeed meanwhile.
  */
 export function createWriteWatch({ tryWrite, watch, outage, onError, clock }: Dependencies): WriteWatch {
   let failure: { error: unknown } | undefined;
@@ -105,7 +105,7 @@ export function createWriteWatch({ tryWrite, watch, outage, onError, clock }: De
   };
 }
 
-/** Whether an error is an outage, which is told as such, and not a bug. */
+/** Whether an error is an outage, reported as such, and not a bug. */
 export function isExpected(error: unknown): boolean {
   return error instanceof HeraldError && (error.code === "unavailable" || error.code === "storage_full");
 }
