@@ -4,7 +4,7 @@ import { createFairQueue } from "../queues/fair-queue.ts";
 import { createLimiter } from "../queues/limiter.ts";
 import { steadyClock } from "../time/clock.ts";
 import { createMeters } from "./meters.ts";
-import { createPace } from "./pace.ts";
+import { createThrottle } from "./throttle.ts";
 import { createTokenBuckets } from "./token-buckets.ts";
 import { createWindowQuotas } from "./window-quota.ts";
 
@@ -32,7 +32,7 @@ test.each(notFinite)("an amount of %p is counted nowhere, and changes no limit",
   expect(quotas.waitMs("a")).toBe(1_000);
   expect(quotas.size).toBe(1);
 
-  expect(() => createPace({ perSecond: 1_000 / amount, clock })).toThrow(RangeError);
+  expect(() => createThrottle({ perSecond: 1_000 / amount, clock })).toThrow(RangeError);
 });
 
 test.each(notFinite)("a weight of %p waits in no queue, and gets no turn", async (weight) => {

@@ -3,7 +3,7 @@ import { type ProblemForm, problemDocument } from "../../contract/errors/problem
 import type { BatchAnswer } from "../../contract/messages/batch.ts";
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { createOrderedWindow } from "../../lib/queues/ordered-window.ts";
-import { createPace } from "../../lib/rates/pace.ts";
+import { createThrottle } from "../../lib/rates/throttle.ts";
 import { beginTexts } from "../../lib/text/begun-texts.ts";
 import { threadCosts } from "../limits/costs.ts";
 import { costOfBytes } from "../limits/key-rates.ts";
@@ -47,7 +47,7 @@ export function createBatchRun(dependencies: Dependencies): BatchRun {
   const { caller, isDryRun, perSecond, blocks } = wish;
   const { requestId } = call;
   const window = createOrderedWindow<Answered>(isDryRun ? dryRunsAtOnce : sendsAtOnce);
-  const pace = perSecond === undefined ? undefined : createPace({ perSecond, clock: elapsed });
+  const throttle = perSecond === undefined ? undefined : createThrottle({ perSecond, clock: elapsed });
   const permit = permitAgain(call.permit, elapsed);
   const organizations = new Set<string>();
   const counts = { lines: 0, stored: 0, replayed: 0, failed: 0 };
@@ -144,7 +144,7 @@ export function createBatchRun(dependencies: Dependencies): BatchRun {
       for (const [index, line] of lines.entries()) {
         if (typeof line === "string" && line.trim() === "") continue;
         await window.room();
-        const waitMs = pace?.take() ?? 0;
+        const waitMs = throttle?.take() ?? 0;
         if (waitMs >= 1) await Bun.sleep(waitMs);
         const bytes = typeof line === "string" ? line.length : bytesOfBlock; // about
         await thread.turn(name, threadCosts.line(bytes), { part: caller.keyId });

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import { createPace } from "./pace.ts";
+import { createThrottle } from "./throttle.ts";
 
-/** Takes places for `seconds`, and waits as told, `lateMs` too long each time. Gives when each was taken. */
+/** Takes steps for `seconds`, waiting `lateMs` too long before each. Returns when each was taken. */
 function takeFor(seconds: number, perSecond: number, lateMs: number): number[] {
   const time = { now: 5_000 };
-  const pace = createPace({ perSecond, clock: { now: () => time.now } });
+  const throttle = createThrottle({ perSecond, clock: { now: () => time.now } });
   const taken: number[] = [];
   while (time.now < 5_000 + seconds * 1_000) {
-    const waitMs = pace.take();
+    const waitMs = throttle.take();
     time.now += waitMs >= 1 ? waitMs + lateMs : 0.01; // some work
     taken.push(time.now);
   }
@@ -19,7 +19,7 @@ test.each([
   [500, 0],
   [500, 3],
   [20_000, 2],
-])("a pace of %d a second is kept within 5 %%, though timers are %d ms late", (perSecond, lateMs) => {
+])("a rate of %d a second is kept within 5 %%, though timers are %d ms late", (perSecond, lateMs) => {
   const taken = takeFor(20, perSecond, lateMs);
   const span = ((taken.at(-1) ?? 0) - (taken[0] ?? 0)) / 1_000;
   expect((taken.length - 1) / span / perSecond).toBeWithin(0.95, 1.05);
@@ -27,10 +27,10 @@ test.each([
 
 test("a pause is not followed by a burst", () => {
   const time = { now: 0 };
-  const pace = createPace({ perSecond: 100, clock: { now: () => time.now } });
-  expect(pace.take()).toBe(0);
+  const throttle = createThrottle({ perSecond: 100, clock: { now: () => time.now } });
+  expect(throttle.take()).toBe(0);
   time.now = 60_000;
   let atOnce = 0;
-  while (pace.take() === 0) atOnce++;
+  while (throttle.take() === 0) atOnce++;
   expect(atOnce).toBe(5); // the next, and what 40 ms make up for
 });
