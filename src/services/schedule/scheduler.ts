@@ -31,7 +31,7 @@ const organizationsAtOnce = 100;
 const placesOfNode = 4;
 
 /**
- * Creates the clockwork of scheduled sends: one timer, for the next time that anything is due by the database's clock.
+ * Creates the scheduler of sends: one timer, for the next time that anything is due by the database's clock.
  * A node looks at the schedule then, and every 800 ms, which reads one row of an index.
  */
 export function createScheduler(dependencies: Dependencies): Scheduler {

@@ -13,10 +13,10 @@ import type {
   WebhookWrites,
 } from "../../store/webhooks/ports.ts";
 import { type Attempt, wantsNoMore } from "./attempts.ts";
+import { withoutDeletedUsers } from "./deleted-users.ts";
 import { createLanes } from "./lanes.ts";
 import { payloadOf } from "./payloads.ts";
 import { createResults } from "./results.ts";
-import { withoutStrangers } from "./strangers.ts";
 import { keptMs, nextTryAt } from "./tries.ts";
 
 /** The posts of this node by their result; `givenUp` counts deliveries whose last try failed. */
@@ -122,7 +122,7 @@ export function createPosting(dependencies: Dependencies): Posting {
     const old = claimed.filter((one) => !isFresh(one));
     const [texts, current] = await Promise.all([
       unreached.texts(distinctEvents(claimed)),
-      old.length === 0 ? new Map<string, WebhookDelivery>() : withoutStrangers(unreached, old),
+      old.length === 0 ? new Map<string, WebhookDelivery>() : withoutDeletedUsers(unreached, old),
     ]);
     const textOf = new Map(texts.map((text) => [text.id, text]));
     for (const delivery of claimed) {

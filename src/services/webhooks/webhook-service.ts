@@ -12,9 +12,9 @@ import type {
   WebhookWrites,
 } from "../../store/webhooks/ports.ts";
 import { type Attempt, createAttempt } from "./attempts.ts";
-import { createClockwork } from "./clockwork.ts";
 import { createDueEvents } from "./due-events.ts";
 import { createHugeEvents } from "./huge-events.ts";
+import { createPoller } from "./poller.ts";
 import { createPosting, type PostFigures } from "./posting.ts";
 import { createUnreachedPages } from "./unreached-pages.ts";
 import { createWebhooks, type Webhooks } from "./webhooks.ts";
@@ -52,7 +52,7 @@ type Dependencies = {
   random?(): number;
 };
 
-const lookEveryMs = 800;
+const pollEveryMs = 800;
 // Nodes store their deliveries four times a second, or less often when they are busy.
 const settlingMs = 1_000;
 // After losing a race, a node leaves the next events to the faster one.
@@ -82,7 +82,7 @@ export function createWebhookService(dependencies: Dependencies): WebhookService
   });
   const dueEvents = createDueEvents({ ...dependencies, hugeEvents });
 
-  async function lookAtEvents(): Promise<number | undefined> {
+  async function settleDueEvents(): Promise<number | undefined> {
     while (!isStopped) {
       const { now, eventAt } = await webhookDeliveries.agenda();
       if (eventAt === undefined) return undefined;
@@ -95,7 +95,7 @@ export function createWebhookService(dependencies: Dependencies): WebhookService
     return undefined;
   }
 
-  async function lookAtTries(): Promise<number | undefined> {
+  async function postDueTries(): Promise<number | undefined> {
     while (!isStopped) {
       const { now, tryAt } = await webhookDeliveries.agenda();
       if (tryAt === undefined) return undefined;
@@ -105,8 +105,8 @@ export function createWebhookService(dependencies: Dependencies): WebhookService
     return undefined;
   }
 
-  const events = createClockwork({ look: lookAtEvents, everyMs: lookEveryMs, elapsed });
-  const tries = createClockwork({ look: lookAtTries, everyMs: lookEveryMs, elapsed });
+  const events = createPoller({ poll: settleDueEvents, everyMs: pollEveryMs, elapsed });
+  const tries = createPoller({ poll: postDueTries, everyMs: pollEveryMs, elapsed });
 
   return {
     hooks: createWebhooks({ ...dependencies, attempt, onDue: () => tries.wakeIn(0) }),

@@ -8,7 +8,7 @@ type Reads = Pick<UnreachedReads, "users">;
  * The deliveries by id, without users who were deleted since: receivers never see those, however late they come back. A delivery
  * with no users left is missing.
  */
-export async function withoutStrangers(
+export async function withoutDeletedUsers(
   reads: Reads,
   deliveries: readonly WebhookDelivery[],
 ): Promise<Map<string, WebhookDelivery>> {

@@ -2,7 +2,7 @@ import { type OutageEvents, tellOutages } from "../../lib/observing/outages.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 
 /** Polls for due work, one poll at a time. */
-export type Clockwork = {
+export type Poller = {
   /** Starts polling, now first. Failures are reported to `outages`. */
   start(outages: OutageEvents): void;
   /** Polls in `ms` at the latest. */
@@ -13,23 +13,23 @@ export type Clockwork = {
 
 type Dependencies = {
   /** Does what is due. Returns the milliseconds until more is due, if known. */
-  look(): Promise<number | undefined>;
+  poll(): Promise<number | undefined>;
   /** The longest time between two polls, in milliseconds. */
   everyMs: number;
   /** A clock that never goes back. */
   elapsed: Clock;
 };
 
-/** Creates a clockwork with a single timer. */
-export function createClockwork({ look, everyMs, elapsed }: Dependencies): Clockwork {
+/** Creates a poller with a single timer. */
+export function createPoller({ poll, everyMs, elapsed }: Dependencies): Poller {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let wakeAt = Number.POSITIVE_INFINITY;
   let guarded: (() => Promise<void>) | undefined;
-  let looking: Promise<void> | undefined;
+  let polling: Promise<void> | undefined;
   let isStopped = false;
 
   function arm(): void {
-    if (isStopped || looking !== undefined || guarded === undefined) return;
+    if (isStopped || polling !== undefined || guarded === undefined) return;
     clearTimeout(timer);
     timer = setTimeout(() => void wake(), Math.max(0, wakeAt - elapsed.now()));
   }
@@ -43,16 +43,16 @@ export function createClockwork({ look, everyMs, elapsed }: Dependencies): Clock
 
   async function wake(): Promise<void> {
     wakeAt = elapsed.now() + everyMs;
-    looking = guarded?.();
-    await looking;
-    looking = undefined;
+    polling = guarded?.();
+    await polling;
+    polling = undefined;
     arm();
   }
 
   return {
     start(outages) {
       guarded = tellOutages(async () => {
-        const nextInMs = await look();
+        const nextInMs = await poll();
         if (nextInMs !== undefined) wakeIn(nextInMs);
       }, outages);
       wakeIn(0);
@@ -61,7 +61,7 @@ export function createClockwork({ look, everyMs, elapsed }: Dependencies): Clock
     async stop() {
       isStopped = true;
       clearTimeout(timer);
-      await looking;
+      await polling;
     },
   };
 }
