@@ -17,7 +17,8 @@ const message: NewSend = {
   createdAt: 0,
   keyId: "k",
 };
-const stored = { id: "e", isReplay: false };
+const stored = { outcome: "stored", id: "e" } as const;
+const replayed = { outcome: "replayed", id: "earlier" } as const;
 const wish = { seconds: 5, signal: new AbortController().signal };
 const counts = { online: 2, delivered: 2, acknowledged: 1 };
 const figures = {
@@ -73,7 +74,7 @@ describe("an awaited send", () => {
 
   test("tells of a replayed send what its report knows", async () => {
     const { follow, ended } = prepare();
-    const { waited } = await follow(message, wish, async () => ({ id: "earlier", isReplay: true }));
+    const { waited } = await follow(message, wish, async () => replayed);
     expect(waited?.counts).toEqual({ recipients: 7, online: 4, delivered: 4, acknowledged: 3 });
     expect(ended()).toBe(1);
   });
@@ -84,7 +85,7 @@ describe("an awaited send", () => {
     for (const storeFault of [unavailable({ detail: "the database is away" }), fault]) {
       const { follow, errors } = prepare({ storeFault });
       expect(await follow(message, wish, async () => stored)).toEqual(stored);
-      expect((await follow(message, wish, async () => ({ ...stored, isReplay: true }))).waited).toBeUndefined();
+      expect((await follow(message, wish, async () => replayed)).waited).toBeUndefined();
       expect(errors).toEqual(storeFault === fault ? [fault, fault] : []);
     }
   });

@@ -14,8 +14,8 @@ export type WaitWish = {
 /** What is known of the delivery after a wait of at most `seconds`, which took `tookMs` from when the send was stored. */
 export type Waited = { seconds: number; tookMs: number; counts: DeliveryCounts };
 
-/** What an append found or stored. */
-type Stored = { id: string; isReplay: boolean };
+/** What an append stored or found. */
+type Stored = { outcome: "stored" | "replayed"; id: string };
 
 /** Sends whose callers wait for the delivery. */
 export type AwaitedSends = {
@@ -77,7 +77,7 @@ export function createAwaitedSends({ waits, sent, deliveryReports, onError }: De
       try {
         const stored = await append();
         const storedAt = performance.now();
-        if (stored.isReplay) {
+        if (stored.outcome === "replayed") {
           const counts = await ifKnown(reportOf(send, stored.id));
           return { ...stored, waited: counts && { seconds, tookMs: 0, counts } };
         }

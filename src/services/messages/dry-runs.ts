@@ -164,7 +164,7 @@ export async function requireFit(
   await use.requireRoomFor(send);
   // Omits the payload and the users, which decide nothing and would have to be copied to another thread.
   const { verdict, participants } = await checks.check({ ...send, payload: "", uids: undefined });
-  return { participants, isReplay: verdict !== undefined && requireStored(verdict, send).isReplay };
+  return { participants, isReplay: verdict !== undefined && requireStored(verdict, send).outcome === "replayed" };
 }
 
 function whenBusy(): Error {

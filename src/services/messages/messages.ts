@@ -48,15 +48,15 @@ export function refusalOf(
   return errorAbout(missingCodes[missing], { organization, sender, conversation, file });
 }
 
-/** What the log holds of a send, stored now or by an earlier call, and what is known of its delivery. */
-export type Stored = { id: string; createdAt: number; isReplay: boolean; waited?: Waited | undefined };
+/** The outcome of a send that the log holds, stored now or by an earlier call, and what is known of its delivery. */
+export type Stored = Extract<SendOutcome, { outcome: "stored" | "replayed" }> & { waited?: Waited | undefined };
 
-/** What the log holds of a send; throws the reason if it holds nothing. */
+/** The outcome of a send, if the log holds it; throws the reason if not. */
 export function requireStored(outcome: SendOutcome, send: SendNames): Stored {
   switch (outcome.outcome) {
     case "stored":
     case "replayed":
-      return { id: outcome.id, createdAt: outcome.createdAt, isReplay: outcome.outcome === "replayed" };
+      return outcome;
     case "conflict":
     case "refused":
       throw refusalOf(outcome, send);
@@ -112,9 +112,10 @@ function toNamedFile({ file_id, name, size = 0, content_type }: Attachment): Nam
 /** The answer to a message that is stored. */
 export function toMessageAnswer(
   { mid }: Pick<NewSend, "mid">,
-  { id, createdAt, isReplay, waited }: Stored,
+  { outcome, id, createdAt, waited }: Stored,
 ): Sent<SendMessageResponse> {
-  return { body: { ask: { mid: mid ?? id, server_mid: id, t: toSeconds(createdAt) } }, isReplay, waited };
+  const body = { ask: { mid: mid ?? id, server_mid: id, t: toSeconds(createdAt) } };
+  return { body, isReplay: outcome === "replayed", waited };
 }
 
 /** The parts that take a send: the log, the organizations' limits and a clock. */
@@ -134,7 +135,7 @@ export async function appendAdmitted(sends: SendLog, send: NewSend, tell: TellSt
   let isStored = false;
   try {
     const stored = requireStored(await sends.append(send), send);
-    isStored = !stored.isReplay;
+    isStored = stored.outcome === "stored";
     return stored;
   } finally {
     tell(isStored);

@@ -60,9 +60,9 @@ async function toDistinct(given: string[]): Promise<{ uids: string[]; sorted: st
 /** The answer to a system message that is stored. */
 export function toSystemAnswer(
   { mid }: { mid: string },
-  { createdAt, isReplay, waited }: Stored,
+  { outcome, createdAt, waited }: Stored,
 ): Sent<SendSystemMessageResponse> {
-  return { body: { ack: { mid, t: toSeconds(createdAt) } }, isReplay, waited };
+  return { body: { ack: { mid, t: toSeconds(createdAt) } }, isReplay: outcome === "replayed", waited };
 }
 
 /** Creates system messages on the log. */
