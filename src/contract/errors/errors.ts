@@ -176,7 +176,13 @@ export type NamesOf<Code extends NamingCode> = Record<SlotsIn<FindingOf<Code>>, 
 /** One invalid value in a request: a JSON Pointer (RFC 6901) to it, and what is wrong with it. */
 export type FieldError = { pointer: string; detail: string };
 
-type ErrorOptions = { fields?: FieldError[]; headers?: Record<string, string>; closes?: CloseReason; cause?: unknown };
+type ErrorOptions = {
+  fields?: FieldError[];
+  headers?: Record<string, string>;
+  waitMs?: number | undefined;
+  closes?: CloseReason;
+  cause?: unknown;
+};
 
 /** The only error that services throw. HTTP and the gateway translate it; anything else that is thrown becomes `internal`. */
 export class HeraldError extends Error {
@@ -185,6 +191,8 @@ export class HeraldError extends Error {
   readonly fields: FieldError[];
   /** Headers of the HTTP response, such as `Retry-After`. */
   readonly headers: Record<string, string>;
+  /** How long until the limit that refused allows more, if that is known so exactly. */
+  readonly waitMs: number | undefined;
   /** The reason to close a socket with, where the code does not imply one. */
   readonly closes: CloseReason | undefined;
 
@@ -196,6 +204,7 @@ export class HeraldError extends Error {
     this.code = code;
     this.fields = options.fields ?? [];
     this.headers = options.headers ?? {};
+    this.waitMs = options.waitMs;
     this.closes = options.closes;
   }
 
@@ -220,9 +229,11 @@ export function rateLimited(options: {
   quota: number;
   windowSeconds?: number;
   retryAfterSeconds: number;
+  waitMs?: number;
 }): HeraldError {
-  const { detail, policy, quota, windowSeconds, retryAfterSeconds } = options;
+  const { detail, policy, quota, windowSeconds, retryAfterSeconds, waitMs } = options;
   return new HeraldError("rate_limited", detail, {
+    waitMs,
     headers: {
       "Retry-After": String(retryAfterSeconds),
       RateLimit: `"${policy}";r=0;t=${retryAfterSeconds}`,

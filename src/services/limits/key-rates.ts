@@ -36,6 +36,7 @@ export function createRateLimit(options: { perSecond: number; burst: number; clo
         quota: perSecond,
         windowSeconds: 1,
         retryAfterSeconds,
+        waitMs,
       });
     },
     charge: (keyId, cost) => buckets.charge(keyId, rate, cost),

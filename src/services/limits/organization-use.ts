@@ -196,6 +196,7 @@ function tooMany(what: "requests" | "messages", perSecond: number, waitMs: numbe
     quota: perSecond,
     windowSeconds: 1,
     retryAfterSeconds,
+    waitMs,
   });
 }
 

@@ -1,11 +1,10 @@
-import { HeraldError } from "../../contract/errors/errors.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { NewSend } from "../../store/ports.ts";
 import type { Caller } from "../keys/permissions.ts";
-import type { TellStored } from "../limits/organization-use.ts";
+import { onceAllowed } from "../limits/once-allowed.ts";
 import type { BatchLine } from "./batch-lines.ts";
 import type { DryRuns } from "./dry-runs.ts";
-import { appendAdmitted, type Sending, type Sent, toMessageAnswer, toMessageSend } from "./messages.ts";
+import { appendAdmitted, type Sending, type Sent, type Stored, toMessageAnswer, toMessageSend } from "./messages.ts";
 import { toSystemAnswer, toSystemSend } from "./system-messages.ts";
 
 /** A send that has its place in the log's order; the outcome comes later. */
@@ -35,33 +34,38 @@ type Options = BatchTarget & {
   isOver(): boolean;
 };
 
-const tryAgainMs = 20;
-
 /** Creates the sends of one batch. */
 export function createBatchSends(options: Options): BatchSends {
   const { sends, use, dryRuns, clock, elapsed, caller, isDryRun, mayWaitMs, isOver } = options;
 
-  /** Waits until the organization's rate allows the send. */
-  async function admit(send: NewSend): Promise<TellStored> {
-    for (const until = elapsed.now() + mayWaitMs; ; ) {
-      try {
-        return await use.admitSend(send);
-      } catch (error) {
-        const isEarly = error instanceof HeraldError && error.code === "rate_limited";
-        if (!isEarly || isOver() || elapsed.now() > until) throw error;
-        await Bun.sleep(tryAgainMs);
-      }
-    }
+  let endSleep: () => void = () => undefined;
+  const limited = { withinMs: mayWaitMs, elapsed, isOver, sleep };
+
+  /** Sleeps until a send of this batch is refunded, as it is a replay, or for so long. One line at a time waits. */
+  function sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      endSleep = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   async function append<Send extends NewSend>(
     send: Send,
-    toAnswer: (send: Send, stored: Awaited<ReturnType<typeof appendAdmitted>>) => Sent<object>,
+    toAnswer: (send: Send, stored: Stored) => Sent<object>,
   ): Promise<Begun | undefined> {
-    const tell = await admit(send);
-    if (!isOver()) return { outcome: appendAdmitted(sends, send, tell).then((stored) => toAnswer(send, stored)) };
-    tell(false);
-    return undefined;
+    const tell = await onceAllowed(() => use.admitSend(send), limited);
+    if (isOver()) {
+      tell(false);
+      return undefined;
+    }
+    const told = (isStored: boolean) => {
+      tell(isStored);
+      if (!isStored) endSleep();
+    };
+    return { outcome: appendAdmitted(sends, send, told).then((stored) => toAnswer(send, stored)) };
   }
 
   return {
