@@ -79,7 +79,7 @@ export function appendInTransaction(
   const touched = new Map<string, { org: string; id: string; updated_at: number }>();
   const naming: (NewSend & { files: readonly NamedFile[] })[] = [];
   const store = (send: NewSend, recipients?: number): SendOutcome => {
-    const { offset, prev, webhooks } = emit({ ...send, recipients });
+    const { offset, prev, webhooks } = emit(send, recipients);
     if (send.files !== undefined) naming.push({ ...send, files: send.files });
     return { outcome: "stored", id: send.id, createdAt: send.createdAt, offset, prev, webhooks };
   };

@@ -11,8 +11,6 @@ export type NewEvent = Omit<LogEvent, "offset" | "prev"> & {
   mid?: string | undefined;
   fingerprint?: string | undefined;
   keyId?: string | undefined;
-  /** The number of recipients, if it differs from the number of `uids`. */
-  recipients?: number | undefined;
   createdAt: number;
 };
 
@@ -35,8 +33,11 @@ export type LogTransaction = {
   sql: Transaction;
   /** The current heads of the requested organizations that exist. */
   heads: ReadonlyMap<string, number>;
-  /** Gives the event the next offset of its organization, which must be among `heads`, and stores it with the transaction. */
-  emit(event: NewEvent): Emitted;
+  /**
+   * Gives the event the next offset of its organization, which must be among `heads`, and stores it with the transaction.
+   * `recipients`: their number, if it differs from the number of `uids`.
+   */
+  emit(event: NewEvent, recipients?: number): Emitted;
   /** The offset after which the organization's next imported message lies. */
   pastHead(org: string): number;
   /** Gives the message the next offset before the log, and stores it with the transaction. Nobody hears of it. */
@@ -57,7 +58,6 @@ type Work<Result, Seen = void> = (transaction: LogTransaction, seen: Seen) => Pr
 
 /** Reads the rows that decide the outcome of a batch. */
 type Look<Seen> = (rows: Pick<Rows, "find">) => Promise<Seen>;
-type StoredEvent = NewEvent & Emitted;
 
 type EventRow = Row & { payload: string; uids: string | null };
 
@@ -81,7 +81,7 @@ type LockedLog = { place: LogPlace; storedBytes: number; countedTo: number; past
 
 type PastRow = EventRow & { org: string };
 
-type EmittedEvent = { event: StoredEvent; log: LockedLog };
+type EmittedEvent = { event: NewEvent; place: Emitted; recipients: number | undefined; log: LockedLog };
 
 const lockedColumns = [
   "id",
@@ -132,20 +132,31 @@ export function createLogWriter({
   async function store({ rows }: Transaction, emitted: EmittedEvent[]): Promise<unknown> {
     const last = new Map<string, EmittedEvent>();
     const eventRows = emitted.map((one) => {
-      const row = toRow(one.event);
-      countIn(one.log, one.event.offset, row);
+      const row = toRow(one);
+      countIn(one.log, one.place.offset, row);
       last.set(one.event.org, one);
       return row;
     });
-    const heads = [...last].map(([id, { event, log }]) => ({
-      id,
-      head: event.offset,
-      head_id: event.id,
-      head_id_offset: event.offset,
-      stored_bytes: log.storedBytes,
-      counted_to: log.countedTo,
-    }));
-    const due = emitted.flatMap(({ event, log }) => (log.wishes.length === 0 ? [] : dueRows(log.wishes, event)));
+    const heads = [...last].map(
+      ([
+        id,
+        {
+          event,
+          place: { offset },
+          log,
+        },
+      ]) => ({
+        id,
+        head: offset,
+        head_id: event.id,
+        head_id_offset: offset,
+        stored_bytes: log.storedBytes,
+        counted_to: log.countedTo,
+      }),
+    );
+    const due = emitted.flatMap(({ event, place, log }) =>
+      log.wishes.length === 0 ? [] : dueRows(log.wishes, event, place.offset),
+    );
     return await Promise.all([
       rows.insert("event", eventRows),
       rows.update("organization", ["id"], heads),
@@ -175,19 +186,19 @@ export function createLogWriter({
   async function write<Result, Seen>(
     orgs: readonly string[],
     { look, work, turn }: { look: Look<Seen>; work: Work<Result, Seen>; turn: Turn },
-  ): Promise<{ result: Result; events: StoredEvent[] }> {
+  ): Promise<{ result: Result; emitted: EmittedEvent[] }> {
     return await driver.transaction(async (sql) => {
       const [logs, , seen] = await Promise.all([lock(sql, orgs), sql.limitTo(orgs), look(sql.rows)]);
       const heads = new Map([...logs].map(([org, { place }]) => [org, place.offset]));
       const emitted: EmittedEvent[] = [];
       const past: PastRow[] = [];
-      const emit = (event: NewEvent) => {
+      const emit = (event: NewEvent, recipients?: number) => {
         const log = requireLog(logs, event.org);
         const webhooks = log.wishes.length === 0 ? undefined : wishesFor(log.wishes, event).length;
-        const stored = { ...event, offset: log.place.offset + 1, prev: log.place.id, webhooks };
-        log.place = stored;
-        emitted.push({ event: stored, log });
-        return stored;
+        const place = { offset: log.place.offset + 1, prev: log.place.id, webhooks };
+        log.place = { offset: place.offset, id: event.id };
+        emitted.push({ event, place, recipients, log });
+        return place;
       };
       const pastHead = (org: string) => requireLog(logs, org).pastHead;
       const emitPast = (message: PastMessage) => {
@@ -209,7 +220,7 @@ export function createLogWriter({
       if (past.length > 0) sql.lastly(storePast(sql, past, logs)); // after the events, which write the same count
       for (const { event } of emitted) recounted.delete(event.org); // stored with the head
       if (recounted.size > 0) sql.lastly(storeCounts(sql, recounted, logs));
-      return { result, events: emitted.map(({ event }) => event) };
+      return { result, emitted };
     }, turn);
   }
 
@@ -217,8 +228,8 @@ export function createLogWriter({
     await write(orgs, { look: async () => undefined, work, turn });
 
   async function writeAndAnnounce<Result>(orgs: string[], work: Work<Result>, turn?: Turn): Promise<Result> {
-    const { result, events } = await writeInTurn(orgs, work, turn);
-    if (events.length > 0) announce(events.map((event) => toLogEvent(event, event)));
+    const { result, emitted } = await writeInTurn(orgs, work, turn);
+    if (emitted.length > 0) announce(emitted.map(({ event, place }) => toLogEvent(event, place)));
     return result;
   }
 
@@ -271,10 +282,10 @@ function headOf({ head, head_id, head_id_offset }: LockedRow): LogPlace {
   return { offset, id: head_id !== null && Number(head_id_offset) === offset ? head_id : undefined };
 }
 
-function toRow(event: StoredEvent): EventRow {
+function toRow({ event, place, recipients }: EmittedEvent): EventRow {
   return {
     org: event.org,
-    offset: event.offset,
+    offset: place.offset,
     kind: event.kind,
     id: event.id,
     cid: event.cid ?? null,
@@ -285,7 +296,7 @@ function toRow(event: StoredEvent): EventRow {
     payload: event.payload,
     created_at: event.createdAt,
     key_id: event.keyId ?? null,
-    recipients: event.recipients ?? null,
+    recipients: recipients ?? null,
   };
 }
 

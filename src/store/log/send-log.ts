@@ -1,9 +1,9 @@
 import { unavailable } from "../../contract/errors/errors.ts";
 import type { CommitMark, LogEvent } from "../../contract/log/log-event.ts";
+import { forgetOldest } from "../../lib/caches/forget-oldest.ts";
 import { createBatcher, type Overlap } from "../../lib/queues/batcher.ts";
 import type { BatchLog, NewSend, PendingSends, SendLog, SendOutcome } from "../ports.ts";
 import { toLogEvent } from "./log-writer.ts";
-import { createWaitingWebhooks } from "./waiting-webhooks.ts";
 
 const maxBatch = 500;
 const maxWaiting = 20_000;
@@ -13,6 +13,7 @@ const maxWeight = { maxBatch: 256 * 1024, maxWaiting: 64 * 1024 * 1024 };
 const uidWeight = 64;
 // Each webhook that waits for a send is one row more in its commit, which takes as long as these characters.
 const webhookWeight = 512;
+const mostOrganizations = 10_000;
 const longestHoldMs = 2;
 
 type Options = {
@@ -48,7 +49,13 @@ export function createSendLog({
   batchSize = maxBatch,
   overlap,
 }: Options): SendLog & PendingSends {
-  const webhooks = createWaitingWebhooks();
+  const webhooksOf = new Map<string, number>(); // that waited for the organization's last send, as they will for its next
+
+  function noteWebhooks(org: string, count = 0): void {
+    if (count === 0) webhooksOf.delete(org);
+    else webhooksOf.set(org, count);
+    forgetOldest(webhooksOf, mostOrganizations);
+  }
 
   async function appendAll(sends: NewSend[]): Promise<SendOutcome[]> {
     try {
@@ -69,7 +76,7 @@ export function createSendLog({
         const outcome = outcomes[index];
         if (outcome?.outcome === "failed") observer?.onFailure?.(outcome.error);
         if (outcome?.outcome !== "stored") continue;
-        webhooks.note(send.org, outcome.webhooks);
+        noteWebhooks(send.org, outcome.webhooks);
         events.push(toLogEvent(send, outcome, markOf?.(send)));
       }
       coalesce(events);
@@ -77,7 +84,7 @@ export function createSendLog({
     },
     maxBatch: batchSize,
     maxWaiting,
-    weights: { ...maxWeight, of: (send) => weightOf(send) + webhooks.of(send.org) * webhookWeight },
+    weights: { ...maxWeight, of: (send) => weightOf(send) + (webhooksOf.get(send.org) ?? 0) * webhookWeight },
     keyOf: ({ org }) => org,
     overlap,
     whenFull: () => unavailable({ detail: "too many sends are waiting for the database; retry with the same id" }),

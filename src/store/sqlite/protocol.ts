@@ -1,6 +1,7 @@
 import { type ErrorCode, HeraldError } from "../../contract/errors/errors.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { idSeparator } from "../../lib/text/joined-ids.ts";
+import type { NamedFile } from "../files/ports.ts";
 import type { ConversationPut, NewSend, SendOutcome, SendVerdict } from "../ports.ts";
 import type { Row, SqlValue } from "../sql/driver.ts";
 import type { ImportPart } from "../transfer/ports.ts";
@@ -157,8 +158,7 @@ export function packSends(sends: readonly NewSend[]): string {
     createdAt,
     keyId,
   } of sends) {
-    const recipients = uids === undefined ? "" : JSON.stringify(uids);
-    const named = files === undefined ? "" : JSON.stringify(files);
+    const [named, recipients] = [textOf(files), textOf(uids)];
     fields.push(org, kind, id, cid, sender, mid, fingerprint, payload, named, recipients, `${createdAt}`, keyId);
   }
   return fields.join(idSeparator);
@@ -169,35 +169,31 @@ export function unpackSends(text: string): NewSend[] {
   const fields = text.split(idSeparator);
   if (fields.length % fieldsPerSend !== 0) throw new Error("a send holds a control character where none may be");
   const sends: NewSend[] = [];
-  for (let start = 0; start < fields.length; start += fieldsPerSend) {
-    const [
-      org = "",
-      kind,
-      id = "",
-      cid,
-      sender = "",
-      mid,
-      fingerprint = "",
-      payload = "",
-      files,
-      uids,
-      createdAt,
-      keyId = "",
-    ] = fields.slice(start, start + fieldsPerSend);
+  let at = 0;
+  const next = () => fields[at++] ?? "";
+  while (at < fields.length) {
     sends.push({
-      org,
-      kind: kind === "system" ? kind : "message",
-      id,
-      cid: cid || undefined,
-      sender,
-      mid: mid || undefined,
-      fingerprint,
-      payload,
-      files: files ? JSON.parse(files) : undefined,
-      uids: uids ? JSON.parse(uids) : undefined,
-      createdAt: Number(createdAt),
-      keyId,
+      org: next(),
+      kind: next() === "system" ? "system" : "message",
+      id: next(),
+      cid: next() || undefined,
+      sender: next(),
+      mid: next() || undefined,
+      fingerprint: next(),
+      payload: next(),
+      files: listOf<NamedFile>(next()),
+      uids: listOf<string>(next()),
+      createdAt: Number(next()),
+      keyId: next(),
     });
   }
   return sends;
+}
+
+function textOf(list: readonly unknown[] | undefined): string {
+  return list === undefined ? "" : JSON.stringify(list);
+}
+
+function listOf<Item>(text: string): Item[] | undefined {
+  return text === "" ? undefined : JSON.parse(text);
 }

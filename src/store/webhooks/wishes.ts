@@ -33,9 +33,10 @@ export function wishesFor(wishes: readonly Wish[], { kind }: Pick<LogEvent, "kin
 /** The rows of `webhook_due` for an event. */
 export function dueRows(
   wishes: readonly Wish[],
-  event: Pick<LogEvent, "org" | "offset" | "kind" | "id"> & { createdAt: number },
+  event: Pick<LogEvent, "org" | "kind" | "id"> & { createdAt: number },
+  offset: number,
 ): Row[] {
-  const { org, offset, id, createdAt } = event;
+  const { org, id, createdAt } = event;
   return wishesFor(wishes, event).map(({ webhook, waitMs }) => ({
     org,
     offset,
