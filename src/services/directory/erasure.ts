@@ -2,7 +2,7 @@ import type { Clock } from "../../lib/time/clock.ts";
 import type { ErasureReads, ErasureWrites, WrittenEvent } from "../../store/messages/ports.ts";
 import type { LogReader, UserReads, UserWrites } from "../../store/ports.ts";
 import type { ScheduleWrites } from "../../store/schedule/ports.ts";
-import { createToll } from "../transfer/toll.ts";
+import { createWorkCharges } from "../transfer/work-charges.ts";
 
 /** Whose messages to erase, with which key. */
 export type ErasureWish = { org: string; uid: string; keyId: string };
@@ -39,21 +39,21 @@ export function createErasures({ users, erasures, schedule, log, clock, elapsed 
       await users.remove(org, uid, clock.now());
       if (!(await erasures.begin(org, uid))) return undefined;
       const upTo = (await log.heads([org])).get(org)?.offset ?? 0;
-      const toll = createToll(call, elapsed);
+      const { charge, permit } = createWorkCharges(call, elapsed);
       const waiting = { sender: uid, now: clock.now(), limit: mostOfStep };
-      while ((await schedule.cancelSome(org, waiting)) > 0) await toll.charge(1);
+      while ((await schedule.cancelSome(org, waiting)) > 0) await charge(1);
       let count = 0;
       for (let after = Number.MIN_SAFE_INTEGER; ; ) {
         const page = await erasures.written({ org, uid, after, upTo });
         if (page === undefined) return count;
         for (const step of stepsOf(page.events)) {
           await erasures.erase({ org, uid, keyId, at: clock.now() }, step);
-          await toll.charge(1);
+          await charge(1);
           count += step.length;
         }
         after = page.last;
-        await toll.charge(1);
-        await toll.permit();
+        await charge(1);
+        await permit();
       }
     },
   };

@@ -8,7 +8,7 @@ import { beginTexts } from "../../lib/text/begun-texts.ts";
 import { threadCosts } from "../limits/costs.ts";
 import { costOfBytes } from "../limits/key-rates.ts";
 import type { LineBlock } from "../transfer/imports.ts";
-import { permitAgain } from "../transfer/toll.ts";
+import { permitAgain } from "../transfer/work-charges.ts";
 import type { BatchCall, BatchWish } from "./batch.ts";
 import type { BatchLine, BatchLineReader } from "./batch-lines.ts";
 import { type BatchTarget, type Begun, createBatchSends } from "./batch-sends.ts";

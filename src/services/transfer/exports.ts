@@ -18,8 +18,8 @@ import {
   userPages,
 } from "./export-pages.ts";
 import type { TransferCall } from "./imports.ts";
-import { createToll } from "./toll.ts";
 import type { TransferSlots } from "./transfer-slots.ts";
+import { createWorkCharges } from "./work-charges.ts";
 
 /** What to export: an organization, or what is stored of a user. */
 export type ExportWish = { caller: Caller; org: string; uid?: string };
@@ -71,7 +71,7 @@ export function createExports({ exports, log, organizations, users, slots, threa
     call: Pick<TransferCall, "pay" | "permit">,
     release: () => void,
   ): AsyncGenerator<string, void> {
-    const toll = createToll(call, elapsed);
+    const { charge, permit } = createWorkCharges(call, elapsed);
     try {
       yield ""; // see `beginTexts`
       for await (const lines of pages) {
@@ -80,8 +80,8 @@ export function createExports({ exports, log, organizations, users, slots, threa
         const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
         const work = Math.max(lines.length / linesPerUnit, text.length / bytesPerUnit);
         await thread.turn(org, threadCosts.bytes(text.length));
-        await toll.charge(work);
-        await toll.permit();
+        await charge(work);
+        await permit();
         yield text;
       }
     } finally {

@@ -15,8 +15,8 @@ import type { OrganizationUse } from "../limits/organization-use.ts";
 import { createLineReader } from "./import-lines.ts";
 import { createImportParts, type ImportParts } from "./import-parts.ts";
 import { createImportProgress, type ImportProgress } from "./import-progress.ts";
-import { createToll } from "./toll.ts";
 import type { TransferSlots } from "./transfer-slots.ts";
+import { createWorkCharges } from "./work-charges.ts";
 
 /** Consecutive lines of a body, the first of them with this number; an error stands for a line that cannot be read. */
 export type LineBlock = { first: number; lines: (string | HeraldError)[]; bytes: number };
@@ -128,7 +128,7 @@ export function createImports(dependencies: Dependencies): Imports {
 
   /** Imports all blocks; yields when there is something to report. */
   async function* run(wish: ImportWish, call: TransferCall, progress: ImportProgress, parts: ImportParts) {
-    const toll = createToll(call, elapsed);
+    const { charge, permit } = createWorkCharges(call, elapsed);
     const take = () => {
       const next = wish.blocks.next();
       next.catch(() => undefined); // awaited later
@@ -141,11 +141,11 @@ export function createImports(dependencies: Dependencies): Imports {
       else if (block.done) return;
       else {
         yield* readBlock(wish, { parts, progress }, block.value);
-        await toll.charge(Math.max(block.value.lines.length / linesPerUnit, block.value.bytes / bytesPerUnit));
+        await charge(Math.max(block.value.lines.length / linesPerUnit, block.value.bytes / bytesPerUnit));
         next = take();
       }
       if (isStopping) throw unavailable({ detail: "this node is shutting down; send all lines again" });
-      await toll.permit();
+      await permit();
       const text = progress.take();
       if (text !== "") yield text;
     }

@@ -2,8 +2,8 @@ import type { Clock } from "../../lib/time/clock.ts";
 
 const permitEveryMs = 1_000;
 
-/** What a transfer owes for its work while it goes on. */
-export type Toll = {
+/** Charges work to a call while it goes on. */
+export type WorkCharges = {
   /** Charges work, of which one is a request. Resolves once the limits of the key and its organization allow more. */
   charge(work: number): Promise<void>;
   /** Checks once a second whether the key still permits the call; rejects if not. */
@@ -14,7 +14,7 @@ export type Toll = {
 type Call = { pay(cost: number): Promise<void>; permit(): Promise<void> };
 
 /** Creates a check that calls `permit` once a second at most. `elapsed` is a clock that never goes back. */
-export function permitAgain(permit: Call["permit"], elapsed: Clock): Toll["permit"] {
+export function permitAgain(permit: Call["permit"], elapsed: Clock): WorkCharges["permit"] {
   let permittedAt = elapsed.now();
   return async () => {
     if (elapsed.now() - permittedAt <= permitEveryMs) return;
@@ -23,15 +23,15 @@ export function permitAgain(permit: Call["permit"], elapsed: Clock): Toll["permi
   };
 }
 
-/** Creates the toll of a call. `elapsed` is a clock that never goes back. */
-export function createToll({ pay, permit }: Call, elapsed: Clock): Toll {
-  let owed = 0; // the part of a request that is not charged yet
+/** Creates the charges of a call that has done no work yet. `elapsed` is a clock that never goes back. */
+export function createWorkCharges({ pay, permit }: Call, elapsed: Clock): WorkCharges {
+  let uncharged = 0; // the part of a request that is not charged yet
   return {
     async charge(work) {
-      owed += work;
-      const whole = Math.floor(owed);
+      uncharged += work;
+      const whole = Math.floor(uncharged);
       await pay(whole);
-      owed -= whole;
+      uncharged -= whole;
     },
     permit: permitAgain(permit, elapsed),
   };
