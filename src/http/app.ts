@@ -36,9 +36,9 @@ import type { Exports } from "../services/transfer/exports.ts";
 import type { Imports } from "../services/transfer/imports.ts";
 import type { Webhooks } from "../services/webhooks/webhooks.ts";
 import { type AnswerBacklog, createLongAnswers } from "./answers/long-answers.ts";
-import { createBind, type Router, type Runtime } from "./bind.ts";
-import { type Door, type FollowCall, newCall } from "./calls.ts";
-import { requestIdOf } from "./requests/request-id.ts";
+import { createBind } from "./bind.ts";
+import type { Router, Runtime } from "./call/exchange.ts";
+import { type FollowCall, type Listener, newCall, requestIdOf } from "./calls.ts";
 import { bindBatches } from "./routes/batches.ts";
 import { bindConsole, type Pages } from "./routes/console.ts";
 import { bindConversations } from "./routes/conversations.ts";
@@ -102,7 +102,7 @@ type Dependencies = {
 /** The HTTP API. */
 export type App = {
   /** Routes a request to its service and returns the response. Never rejects. */
-  handle(request: Request, from: Runtime, door: Door): Promise<Response>;
+  handle(request: Request, from: Runtime, listener: Listener): Promise<Response>;
   /** All routes, as `GET /admin/organizations/:org`. */
   routes: string[];
 };
@@ -148,12 +148,12 @@ export function createApp(dependencies: Dependencies): App {
   });
 
   return {
-    handle(request, runtime, door) {
-      const call = newCall(request, runtime, door);
+    handle(request, runtime, listener) {
+      const call = newCall(request, runtime, listener);
       return follow(request, call, () => {
         if (!isDecodable(request.url))
           return problemResponse(new HeraldError("bad_request", badPath), requestIdOf(request));
-        if (door === "public" && !publicPaths.test(pathBelow(basePath, new URL(request.url).pathname)))
+        if (listener === "public" && !publicPaths.test(pathBelow(basePath, new URL(request.url).pathname)))
           return problemResponse(new HeraldError("not_found"), requestIdOf(request));
         return app.fetch(request, { runtime, call });
       });

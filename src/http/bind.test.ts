@@ -5,7 +5,8 @@ import { defineOperation, noParams } from "../contract/operations/operation.ts";
 import { nextTurn } from "../lib/event-loop/next-turn.ts";
 import { createThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import { type Caller, unrestricted } from "../services/keys/permissions.ts";
-import { createBind, type Router, type Runtime } from "./bind.ts";
+import { createBind } from "./bind.ts";
+import type { Router, Runtime } from "./call/exchange.ts";
 import { newCall } from "./calls.ts";
 
 const runtime: Runtime = { requestIP: () => ({ address: "192.0.2.1" }), timeout: () => undefined };

@@ -4,23 +4,24 @@ import { linesType } from "../contract/transfer/lines.ts";
 import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import { networkOf } from "../lib/network/addresses.ts";
 import type { ClientAddress, Peers } from "../lib/network/client-address.ts";
+import { createId } from "../lib/text/ids.ts";
 import type { Refusals } from "../services/limits/refusals.ts";
 import { createHeadCheck } from "./requests/head.ts";
 import { createEndsSoon, isTooLongToDrop } from "./requests/long-bodies.ts";
-import { requestIdOf } from "./requests/request-id.ts";
 
 /** A method and a path with its parameter names, of which there is a fixed number. */
 export type Route = { readonly method: string; readonly path: string };
 
-/** The address of the node that a call came to: its only one, or the public or the internal one of two. */
-export type Door = "only" | "public" | "internal";
+/** Where a node listens: at its only address, or at the public or the internal one of two. */
+export type Listener = "only" | "public" | "internal";
 
 /** A call from arrival to response; for a stream or a socket, to its opening. Handlers fill in what they learn. */
 export type Call = {
   route: Route;
   /** The server that accepted it, which knows its address. */
   readonly from: Peers;
-  readonly door: Door;
+  /** Where it came in. */
+  readonly listener: Listener;
   /** The caller's address, if it was determined; empty if unknown. */
   address: string | undefined;
   /** The API key that was accepted. */
@@ -42,6 +43,17 @@ export type Call = {
   tookMs: number;
 };
 
+const callerRequestId = /^[\x21-\x7e]{1,128}$/;
+
+/**
+ * The id of a request: the caller's `X-Request-Id` if it is visible ASCII of at most 128 characters, otherwise a new
+ * one.
+ */
+export function requestIdOf(request: Request): string {
+  const given = request.headers.get("x-request-id");
+  return given !== null && callerRequestId.test(given) ? given : createId();
+}
+
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const unmatched = new Map<string, Route>(methods.map((method) => [method, { method, path: "unmatched" }]));
 const unknownMethod: Route = { method: "_OTHER", path: "unmatched" };
@@ -52,14 +64,14 @@ export const realTimeRoutes: Record<"webSocket" | "stream", Route> = {
   stream: { method: "GET", path: "/sse" },
 };
 
-type CallStart = { requestId?: string; door?: Door };
+type CallStart = { requestId?: string; listener?: Listener };
 
 /** Creates a call of a route. */
-export function callOf(route: Route, from: Peers, { requestId, door = "only" }: CallStart = {}): Call {
+export function callOf(route: Route, from: Peers, { requestId, listener = "only" }: CallStart = {}): Call {
   return {
     route,
     from,
-    door,
+    listener,
     address: undefined,
     keyId: undefined,
     org: undefined,
@@ -74,8 +86,8 @@ export function callOf(route: Route, from: Peers, { requestId, door = "only" }: 
 }
 
 /** Creates a call whose route is not known yet. Callers can invent methods and paths, so neither is kept. */
-export function newCall({ method }: Request, from: Peers, door: Door = "only"): Call {
-  return callOf(unmatched.get(method) ?? unknownMethod, from, { door });
+export function newCall({ method }: Request, from: Peers, listener: Listener = "only"): Call {
+  return callOf(unmatched.get(method) ?? unknownMethod, from, { listener });
 }
 
 /** Answers a call while observing it. */

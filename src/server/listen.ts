@@ -3,7 +3,7 @@ import { type Config, internalAddressOf, publicAddressOf } from "../config.ts";
 import { toHeraldError } from "../contract/errors/errors.ts";
 import { problemResponse } from "../contract/errors/problem.ts";
 import type { SocketState } from "../gateway/websocket/socket.ts";
-import type { Door } from "../http/calls.ts";
+import type { Listener } from "../http/calls.ts";
 import { type ListenAddress, urlOf } from "../lib/network/addresses.ts";
 import { createHttpServer, groupServers, type HttpServer, overTlsOnly } from "../lib/network/http-server.ts";
 import { createId } from "../lib/text/ids.ts";
@@ -16,8 +16,8 @@ type Handle = (request: Request, running: Server<SocketState>) => Promise<Respon
 export type Handlers = {
   upgrade: Handle;
   stream: Handle;
-  /** Anything else. `door` is the address that the request came to. */
-  handle(request: Request, running: Server<SocketState>, door: Door): Promise<Response>;
+  /** Anything else. `listener` is where the request came in. */
+  handle(request: Request, running: Server<SocketState>, listener: Listener): Promise<Response>;
   websocket: WebSocketHandler<SocketState>;
   onError(error: unknown, requestId: string): void;
 };
@@ -37,8 +37,8 @@ export type Listening = { server: HttpServer; adminUrl: string };
  */
 export function listen({ config, tls, isShared }: Options, handlers: Handlers): Listening {
   const paths = [...new Set(["", config.HERALD_BASE_PATH])];
-  const open = (door: Door, address: ListenAddress) => {
-    const handle: Handle = (request, running) => handlers.handle(request, running, door);
+  const open = (listener: Listener, address: ListenAddress) => {
+    const handle: Handle = (request, running) => handlers.handle(request, running, listener);
     const serve = (current: Tls | undefined, taken: number | undefined) =>
       Bun.serve<SocketState>({
         hostname: address.hostname,
@@ -67,7 +67,7 @@ export function listen({ config, tls, isShared }: Options, handlers: Handlers): 
           return problemResponse(toHeraldError(error), requestId);
         },
       });
-    return naming(door, address, () => createHttpServer<SocketState>(serve, tls));
+    return naming(listener, address, () => createHttpServer<SocketState>(serve, tls));
   };
 
   const internalAddress = internalAddressOf(config);
@@ -93,9 +93,9 @@ export type SharedPorts = {
 
 /** Finds the ports that workers will share, on which nobody else listens. Throws `ListenError`. */
 export async function findPorts(config: Config): Promise<SharedPorts> {
-  const find = async (door: Door, address: ListenAddress) => {
+  const find = async (listener: Listener, address: ListenAddress) => {
     const options = { ...address, reusePort: false, development: false, fetch: () => new Response(null) };
-    const alone = naming(door, address, () => Bun.serve(options));
+    const alone = naming(listener, address, () => Bun.serve(options));
     const found = { url: urlOf(alone, config.HERALD_TLS_CERT !== undefined), port: String(alone.port) };
     await alone.stop(true);
     return found;
@@ -111,10 +111,10 @@ export async function findPorts(config: Config): Promise<SharedPorts> {
 }
 
 /** Listens, and names the settings of the address if that fails. */
-function naming<Result>(door: Door, address: ListenAddress, start: () => Result): Result {
+function naming<Result>(listener: Listener, address: ListenAddress, start: () => Result): Result {
   try {
     return start();
   } catch (error) {
-    throw new ListenError(door === "internal" ? "HERALD_ADMIN" : "HERALD", address, error);
+    throw new ListenError(listener === "internal" ? "HERALD_ADMIN" : "HERALD", address, error);
   }
 }

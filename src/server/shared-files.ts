@@ -8,14 +8,14 @@ export function shareFiles(
   basePath: string,
 ): Handlers["handle"] {
   const ofFile = new RegExp(`^https?://[^/]*(?:${basePath.replaceAll(".", "\\.")})?/files/`);
-  const shareFile: Handlers["handle"] = async (request, running, door) => {
+  const shareFile: Handlers["handle"] = async (request, running, listener) => {
     const cors = corsHeaders(request);
     const preflight = answerPreflight(request, cors);
     if (preflight !== undefined) return preflight;
-    const response = await handle(request, running, door);
+    const response = await handle(request, running, listener);
     if (cors.Vary === undefined) return response;
     for (const [name, value] of Object.entries(cors)) response.headers.set(name, value);
     return response;
   };
-  return (request, running, door) => (ofFile.test(request.url) ? shareFile : handle)(request, running, door);
+  return (request, running, listener) => (ofFile.test(request.url) ? shareFile : handle)(request, running, listener);
 }

@@ -1,6 +1,5 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { parseStrictJson, parseStrictJsonInTurns } from "../../contract/requests.ts";
-import { beginInTime, mayWaitInVain } from "./expectation.ts";
 import { declaredLength } from "./head.ts";
 
 type Options<Body> = {
@@ -23,6 +22,7 @@ type Options<Body> = {
 };
 
 const longBytes = 64 * 1024;
+const bodyBeginsWithinMs = 4_000; // most clients wait for up to three seconds, and then send the body anyway
 
 /**
  * Reads a request's JSON body without altering it. Throws the contract's errors for bad bodies. A long body is read in
@@ -59,6 +59,24 @@ const mostSearched = 4_096;
 export function organizationIn({ buffer, byteOffset, length }: Uint8Array): string | undefined {
   const start = Buffer.from(buffer, byteOffset, length).toString("latin1", 0, mostSearched);
   return organizationMember.exec(start)?.[1];
+}
+
+/**
+ * Throws `unsupported_media_type` for a body with a content coding (RFC 9110, section 8.4), which would otherwise be read, or
+ * stored, as if it were the content.
+ */
+export function requireNoEncoding(headers: Headers): void {
+  const encoding = headers.get("content-encoding");
+  if (encoding === null || encoding.split(",").every(isIdentity)) return;
+  throw new HeraldError(
+    "unsupported_media_type",
+    "bodies with a `Content-Encoding` are not decoded; send the body uncompressed, without that header",
+    { headers: { "Accept-Encoding": "identity" } },
+  );
+}
+
+function isIdentity(coding: string): boolean {
+  return /^\s*(identity)?\s*$/i.test(coding);
 }
 
 function requireJson(contentType: string | null): void {
@@ -110,6 +128,32 @@ async function collect(request: Request, { maxBytes, onLength, turn }: Reading):
   onLength(length);
   if (length > maxBytes) throw tooLarge(maxBytes);
   return Buffer.concat(chunks);
+}
+
+/**
+ * Whether the caller may wait in vain before it sends the body: Bun 1.4.5 answers `Expect: 100-continue` with `100 Continue`
+ * only in this spelling, although case does not matter (RFC 9110, section 10.1.1), and offers no other way to.
+ */
+function mayWaitInVain(headers: Headers): boolean {
+  const expectation = headers.get("expect");
+  return expectation !== null && expectation !== "100-continue" && expectation.toLowerCase() === "100-continue";
+}
+
+/** Settles with the first read of a body; rejects with `bad_request` if nothing arrives for some seconds. */
+async function beginInTime<Read>(read: Promise<Read>): Promise<Read> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(waitedInVain()), bodyBeginsWithinMs);
+  try {
+    return await Promise.race([read, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function waitedInVain(): HeraldError {
+  const detail =
+    "the body did not arrive: this server answers `Expect: 100-continue` only in lower case; write it that way, or send the body at once";
+  return new HeraldError("bad_request", detail, { headers: { Connection: "close" } });
 }
 
 function tooLarge(maxBytes: number): HeraldError {

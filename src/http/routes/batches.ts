@@ -3,7 +3,8 @@ import { linesType } from "../../contract/transfer/lines.ts";
 import type { BatchCall } from "../../services/messages/batch.ts";
 import type { Batches } from "../../services/messages/batches.ts";
 import { streamOf } from "../answers/text-stream.ts";
-import type { Bind, LongCall } from "../bind.ts";
+import type { Bind } from "../bind.ts";
+import type { LongCall } from "../call/handler.ts";
 import { readLines, requireLines } from "../requests/lines.ts";
 
 type Services = { batches: Batches; limits: { requestBytes: number } };

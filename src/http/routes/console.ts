@@ -3,8 +3,8 @@ import { problemResponse } from "../../contract/errors/problem.ts";
 import { isKnown } from "../answers/byte-range.ts";
 import { contentSecurityPolicy, isolationHeaders } from "../answers/page-headers.ts";
 import { lengthForHead } from "../answers/response.ts";
-import type { Router } from "../bind.ts";
-import { requestIdOf } from "../requests/request-id.ts";
+import type { Router } from "../call/exchange.ts";
+import { requestIdOf } from "../calls.ts";
 
 /** The content encodings of files. */
 export type Encoding = "br" | "gzip" | "identity";

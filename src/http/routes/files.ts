@@ -13,10 +13,12 @@ import type { RateLimit } from "../../services/limits/key-rates.ts";
 import { admitOnceKnown, type OrganizationUse } from "../../services/limits/organization-use.ts";
 import type { Identity } from "../../services/sessions/tokens.ts";
 import { isKnown, rangeOf } from "../answers/byte-range.ts";
-import type { Bind, LongCall, Router, Runtime } from "../bind.ts";
+import type { Bind } from "../bind.ts";
+import type { Router, Runtime } from "../call/exchange.ts";
+import type { LongCall } from "../call/handler.ts";
 import type { Call } from "../calls.ts";
+import { requestIdOf } from "../calls.ts";
 import { declaredLength } from "../requests/head.ts";
-import { requestIdOf } from "../requests/request-id.ts";
 
 type Services = {
   files: Files;

@@ -20,8 +20,8 @@ const closed =
  */
 export function bindMetrics(bind: Bind, operations: Operations, { type, token, print }: Metrics): void {
   const expected = token === undefined ? undefined : digestOf(token);
-  bind(operations.getMetrics, async ({ headers }, { address, door }) => {
-    if (expected === undefined && door !== "internal" && !isFromHere(address, headers))
+  bind(operations.getMetrics, async ({ headers }, { address, listener }) => {
+    if (expected === undefined && listener !== "internal" && !isFromHere(address, headers))
       throw new HeraldError("not_found", closed);
     if (expected !== undefined && !timingSafeEqual(digestOf(bearerToken(headers) ?? ""), expected)) {
       throw new HeraldError("unauthorized", "send the value of HERALD_METRICS_TOKEN as `Authorization: Bearer …`", {

@@ -7,8 +7,9 @@ import type { Operations } from "../../contract/operations/all.ts";
 import { isKnown } from "../answers/byte-range.ts";
 import { contentSecurityPolicy, isolationHeaders } from "../answers/page-headers.ts";
 import { type Answer, lengthForHead } from "../answers/response.ts";
-import type { Bind, Router } from "../bind.ts";
-import { requestIdOf } from "../requests/request-id.ts";
+import type { Bind } from "../bind.ts";
+import type { Router } from "../call/exchange.ts";
+import { requestIdOf } from "../calls.ts";
 import { createDocuments, type Document } from "./documents.ts";
 
 /** The health of a node: a check that is not `ok` says what is wrong, without necessarily affecting `isOk`. */

@@ -3,7 +3,8 @@ import { linesType } from "../../contract/transfer/lines.ts";
 import type { Exports } from "../../services/transfer/exports.ts";
 import type { Imports } from "../../services/transfer/imports.ts";
 import { streamOf } from "../answers/text-stream.ts";
-import type { Bind, LongCall } from "../bind.ts";
+import type { Bind } from "../bind.ts";
+import type { LongCall } from "../call/handler.ts";
 import { readLines, requireLines } from "../requests/lines.ts";
 
 type Services = { imports: Imports; exports: Exports; limits: { requestBytes: number } };

@@ -1,0 +1,107 @@
+import { isIdentifier } from "../../contract/identifiers.ts";
+import { amountOf } from "../../lib/rates/amount.ts";
+import { steadyClock } from "../../lib/time/clock.ts";
+import { type Caller, nobody } from "../../services/keys/permissions.ts";
+import { costOfBytes, type RateLimit } from "../../services/limits/key-rates.ts";
+import { onceAllowed } from "../../services/limits/once-allowed.ts";
+import { admitOnceKnown, type OrganizationUse } from "../../services/limits/organization-use.ts";
+import type { PayOptions } from "./handler.ts";
+
+/** What one call has cost so far, and who pays: its key, and the key's organization or else the one that the call names. */
+export type Charge = { cost: number; payer: Caller; org: string | undefined; hasOrgPaid: boolean };
+
+/** Charges calls. A call without a key is charged to nobody. */
+export type Charges = {
+  /** Begins the charge of a call whose key is not accepted yet. */
+  open(): Charge;
+  /** Charges the call to its key, and to the key's organization if it has one. Throws `rate_limited`. */
+  admit(charge: Charge, caller: Caller): Promise<void> | undefined;
+  /** Charges the organization that the call names, or none, if the key has no organization. Throws `rate_limited`. */
+  admitOrganization(charge: Charge, org: string | undefined): Promise<void> | undefined;
+  /** Adds the size of the body, before it is read if the size is known. */
+  addBody(charge: Charge, bytes: number): void;
+  /** Adds work that the body asks for, beyond one request; `org` pays for it if the key has no organization. */
+  addWork(charge: Charge, cost: number, org?: string): void;
+  /** Adds the size of the response. */
+  addAnswer(charge: Charge, text: string): void;
+  /**
+   * Checks the limits again after the call has waited. Throws `rate_limited` if it may not continue, and refunds it.
+   */
+  admitAgain(charge: Charge): void;
+  /** Adds work, and waits until the limits of the key, and of the organization that pays, allow more. */
+  pay(charge: Charge, cost: number, options?: PayOptions): Promise<void>;
+  /** Ends the charge of a refused call, charging it to no organization if it never named one. */
+  close(charge: Charge): void;
+};
+
+type Dependencies = {
+  rateLimit: RateLimit;
+  use: Pick<OrganizationUse, "know" | "admitRequest" | "chargeRequest">;
+};
+
+const surelyCheapCharacters = 16_384; // at most four bytes each
+
+/** Creates the charges of calls, which keys pay by their rate limit, and organizations by their use. */
+export function createCharges({ rateLimit, use }: Dependencies): Charges {
+  function notePaid(charge: Charge, org: string | undefined): void {
+    charge.org = org;
+    charge.hasOrgPaid = true;
+  }
+
+  /** Waits only if the node does not know the organization yet. */
+  function chargeOrganization(charge: Charge, named: string | undefined): Promise<void> | undefined {
+    const org = named !== undefined && isIdentifier(named) ? named : undefined; // an invalid id is about to be refused
+    const admitted = admitOnceKnown(use, org, charge.cost);
+    if (admitted !== undefined) return admitted.then(() => notePaid(charge, org));
+    notePaid(charge, org);
+    return undefined;
+  }
+
+  const payerOf = ({ payer, org: named }: Charge, org: string | undefined) => payer.rights.org ?? org ?? named;
+
+  function add(charge: Charge, more: number, org?: string): void {
+    if (more === 0 || charge.payer === nobody) return;
+    charge.cost += amountOf(more);
+    rateLimit.charge(charge.payer.keyId, more);
+    if (charge.hasOrgPaid) use.chargeRequest(payerOf(charge, org), more);
+  }
+
+  /** Throws `rate_limited` while the limits of the key, or of the organization that pays, are used up. */
+  function requireUnderLimits({ payer, hasOrgPaid }: Charge, org: string | undefined): void {
+    rateLimit.admit(payer.keyId, 0);
+    if (hasOrgPaid) use.admitRequest(org, 0);
+  }
+
+  return {
+    open: () => ({ cost: 1, payer: nobody, org: undefined, hasOrgPaid: false }),
+    admit(charge, caller) {
+      rateLimit.admit(caller.keyId, charge.cost);
+      charge.payer = caller;
+      return caller.rights.org === null ? undefined : chargeOrganization(charge, caller.rights.org);
+    },
+    admitOrganization(charge, org) {
+      const isDue = charge.payer !== nobody && charge.payer.rights.org === null && !charge.hasOrgPaid;
+      return isDue ? chargeOrganization(charge, org) : undefined;
+    },
+    addBody: (charge, bytes) => add(charge, costOfBytes(bytes)),
+    addWork: add,
+    addAnswer(charge, text) {
+      if (text.length > surelyCheapCharacters) add(charge, costOfBytes(Buffer.byteLength(text)));
+    },
+    admitAgain(charge) {
+      const own = charge.cost;
+      add(charge, -own); // a limit may be lower than the cost of a single call
+      requireUnderLimits(charge, charge.org);
+      add(charge, own);
+    },
+    async pay(charge, cost, { org, withinMs = Number.POSITIVE_INFINITY } = {}) {
+      const asked = org === undefined ? undefined : use.know(org);
+      if (asked !== undefined) await asked;
+      add(charge, cost, org);
+      await onceAllowed(() => requireUnderLimits(charge, payerOf(charge, org)), { withinMs, elapsed: steadyClock });
+    },
+    close({ payer, hasOrgPaid, cost }) {
+      if (payer !== nobody && !hasOrgPaid) use.chargeRequest(undefined, cost);
+    },
+  };
+}
