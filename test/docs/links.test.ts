@@ -72,11 +72,11 @@ describe("names are those of the code", () => {
   });
 });
 
-test("a message's path through the code is at most 25 files, one per step", () => {
+test("a message's path through the code is at most 20 files, one per step", () => {
   const [, way = ""] = pages.find(({ path }) => path === "CONTRIBUTING.md")?.text.split("## A message's way") ?? [];
   const [list = ""] = way.split("A client that connects");
   const steps = [...list.matchAll(/^(\d+)\. `(src\/[\w./-]+\.ts)` /gm)].map(([, step]) => Number(step));
   expect(steps).toEqual(Array.from(steps, (_, index) => index + 1));
-  expect(steps.length).toBeWithin(20, 26);
+  expect(steps.length).toBeWithin(15, 21);
   expect(list.match(/\.ts`/g)).toHaveLength(steps.length);
 });
