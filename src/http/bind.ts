@@ -5,12 +5,11 @@ import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import { createQueue } from "../lib/queues/queue.ts";
 import type { RateLimit } from "../services/limits/key-rates.ts";
 import type { OrganizationUse } from "../services/limits/organization-use.ts";
-import type { Answer } from "./answers/response.ts";
-import { createRefuser, createResponder } from "./call/answer.ts";
+import { createRefuser, createResponder, tellExpiry } from "./call/answer.ts";
 import { createAuthenticator } from "./call/authenticate.ts";
 import { createCharges } from "./call/charges.ts";
 import { createExchanges, createTakeTurn, type Dependencies, type Router } from "./call/exchange.ts";
-import type { Handler } from "./call/handler.ts";
+import type { Answer, Handler } from "./call/handler.ts";
 import { createInputReader } from "./call/read.ts";
 import { createRun } from "./call/run.ts";
 
@@ -47,6 +46,7 @@ export function createBind({ app, rateLimit, use, thread, ...dependencies }: Bin
     app.on(operation.method, operation.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
       const exchange = begin(context);
       let answer: Answer | undefined;
+      let response: Response;
       try {
         if (operation.scope !== undefined) {
           const identified = identify(exchange);
@@ -62,10 +62,11 @@ export function createBind({ app, rateLimit, use, thread, ...dependencies }: Bin
         const input = reading instanceof Promise ? await reading : reading;
         answer = await run(exchange, input);
         const responding = respond(exchange, answer);
-        return responding instanceof Promise ? await responding : responding;
+        response = responding instanceof Promise ? await responding : responding;
       } catch (thrown) {
-        return await refuse(exchange, thrown, answer);
+        response = await refuse(exchange, thrown, answer);
       }
+      return tellExpiry(exchange, response);
     });
   };
 }

@@ -3,9 +3,9 @@ import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
 import type { ClientAddress, Peers } from "../../lib/network/client-address.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
+import { discard } from "../call/answer.ts";
 import type { Call } from "../calls.ts";
 import { bytesOfBody, isTooLongToDrop } from "../requests/long-bodies.ts";
-import { discard } from "./response.ts";
 
 // Of a body that nobody reads, Bun takes almost two megabytes, and then no more.
 const unreadOnes = { bytes: 2 * 1024 * 1024, most: 8 };

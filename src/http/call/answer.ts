@@ -1,12 +1,13 @@
+import { answerHeaders } from "../../contract/answer-headers.ts";
 import { toHeraldError } from "../../contract/errors/errors.ts";
 import { problemResponse } from "../../contract/errors/problem.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import type { Operation } from "../../contract/operations/operation.ts";
-import type { Caller } from "../../services/keys/permissions.ts";
+import { isObject } from "../../lib/json/json-values.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 import { rememberBytes } from "../answers/long-answers.ts";
-import { type Answer, discard, rowsIn, toResponse, toStream } from "../answers/response.ts";
 import type { Exchange, PathParts } from "./exchange.ts";
+import type { Answer } from "./handler.ts";
 
 const endedWithinSeconds = 5;
 const rowsPerRequest = 100; // of a response: a page of a thousand is as much work as ten requests
@@ -23,23 +24,29 @@ export function endSoon({ request, runtime }: Exchange): void {
 export function createResponder({ scope }: Operation, { charges, takeTurn, longAnswers }: PathParts) {
   const toBytes = scope === undefined ? rememberBytes() : (text: string) => Buffer.from(text);
 
-  function write(exchange: Exchange, answer: Answer): Response {
+  function write(exchange: Exchange, { status, body, contentType, headers, isReplay = false }: Answer): Response {
     const { request, requestId, call, caller, charge } = exchange;
-    const response = toResponse(answer, request, requestId, (text) => {
-      charges.addAnswer(charge, text);
-      const answering = { org: call.org ?? caller.rights.org ?? undefined, request, endSoon: () => endSoon(exchange) };
-      return request.method === "HEAD" ? text : longAnswers.bodyOf(text, toBytes, answering);
+    const own = { "X-Request-Id": requestId, ...answerHeaders };
+    if (body === undefined) return new Response(null, { status, headers: { ...own, ...headers } });
+    const text = contentType === undefined ? JSON.stringify(body) : body;
+    charges.addAnswer(charge, text);
+    const answering = { org: call.org ?? caller.rights.org ?? undefined, request, endSoon: () => endSoon(exchange) };
+    return new Response(request.method === "HEAD" ? text : longAnswers.bodyOf(text, toBytes, answering), {
+      status,
+      headers: {
+        "Content-Type": contentType ?? "application/json",
+        ...own,
+        ...lengthForHead(request, text),
+        ...headers,
+        ...(isReplay && { "Idempotent-Replayed": "true" }),
+      },
     });
-    return tellExpiry(caller, response);
   }
 
   function respond(exchange: Exchange, answer: Answer): Response | Promise<Response> {
-    const { request, requestId, runtime, caller, charge } = exchange;
-    const { stream, streamType } = answer;
-    if (stream !== undefined)
-      return toStream({ stream, streamType }, request, requestId, runtime).then((sent) => tellExpiry(caller, sent));
+    if (answer.stream !== undefined) return streamTo(exchange, answer.stream, answer.streamType);
     const rows = rowsIn(answer.body);
-    charges.addWork(charge, Math.floor(rows / rowsPerRequest));
+    charges.addWork(exchange.charge, Math.floor(rows / rowsPerRequest));
     const turn = rows > 0 ? takeTurn(exchange, threadCosts.rows(rows)) : undefined;
     return turn === undefined ? write(exchange, answer) : turn.then(() => write(exchange, answer));
   }
@@ -60,19 +67,61 @@ export function createResponder({ scope }: Operation, { charges, takeTurn, longA
  */
 export function createRefuser({ charges, redact, onError }: PathParts) {
   return async (exchange: Exchange, thrown: unknown, answer: Answer | undefined): Promise<Response> => {
-    const { requestId, call, trail, charge, caller } = exchange;
+    const { requestId, call, trail, charge } = exchange;
     await discard(answer?.stream);
     const error = toHeraldError(thrown);
     if (error.status === 500) onError(thrown, requestId);
     call.code = error.code;
     trail.fail(error);
     charges.close(charge);
-    return tellExpiry(caller, problemResponse(error, requestId, redact));
+    return problemResponse(error, requestId, redact);
   };
 }
 
 /** Warns a caller who still uses an old secret of a rotated key. */
-function tellExpiry({ secretExpiresAt }: Caller, response: Response): Response {
+export function tellExpiry({ caller: { secretExpiresAt } }: Exchange, response: Response): Response {
   if (secretExpiresAt !== undefined) response.headers.set("Herald-Key-Expires", toIso(secretExpiresAt));
   return response;
+}
+
+/** The number of items, if the body is a page of a list. */
+function rowsIn(body: unknown): number {
+  return isObject(body) && Array.isArray(body.items) ? body.items.length : 0;
+}
+
+/**
+ * The header that tells the length of a body to HEAD (RFC 9110, section 9.3.2), for which Hono drops the body before Bun
+ * could count it. For other methods, Bun adds it.
+ */
+export function lengthForHead({ method }: Request, body: string | Uint8Array = ""): Record<string, string> {
+  return method === "HEAD" ? { "Content-Length": String(Buffer.byteLength(body)) } : {};
+}
+
+/**
+ * Responds with a stream, the last response on the connection. HEAD requests get the headers without the stream.
+ * Server-sent events stay open however long there are none; other streams end if the caller stops reading and sending.
+ */
+async function streamTo(
+  { request, requestId, runtime }: Exchange,
+  stream: ReadableStream<Uint8Array>,
+  type = "text/event-stream",
+): Promise<Response> {
+  const isHead = request.method === "HEAD";
+  if (isHead) await discard(stream);
+  else if (type === "text/event-stream") runtime.timeout(request, 0);
+  return new Response(isHead ? null : stream, {
+    headers: {
+      ...(isHead && { "Transfer-Encoding": "chunked" }), // as with GET; without it, Bun says that nothing would come
+      "Content-Type": type,
+      "X-Accel-Buffering": "no",
+      "X-Request-Id": requestId,
+      ...answerHeaders,
+      Connection: "close", // Bun keeps the disabled time-out for later requests on the connection, so there must be none
+    },
+  });
+}
+
+/** Ends a stream that nobody will read; one that has failed is ended already. */
+export async function discard(stream: ReadableStream<Uint8Array> | undefined): Promise<void> {
+  await stream?.cancel().catch(() => undefined);
 }

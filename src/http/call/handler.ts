@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import type { AuditTarget } from "../../contract/audit.ts";
 import type { Caller } from "../../services/keys/permissions.ts";
-import type { Answer } from "../answers/response.ts";
 import type { Listener } from "../calls.ts";
 
 /** The validated input of a handler. */
@@ -23,6 +22,23 @@ export type Handler<Params extends z.ZodType, Query extends z.ZodType, Body exte
   input: Input<Params, Query, Body>,
   call: LongCall,
 ) => Promise<Answer>;
+
+/**
+ * What a handler returns. Without `body`, the response has none; `stream` is a body of server-sent events that stays
+ * open, or of `streamType`, which ends. `isRecorded`: the handler records the call in the audit log itself. `isReplay`:
+ * an earlier call did the work and got the same answer. `waitedMs`: how long it waited because the caller asked for
+ * that. `target` goes to the audit log, not into the response.
+ */
+export type Answer = {
+  status: number;
+  stream?: ReadableStream<Uint8Array>;
+  streamType?: string;
+  isRecorded?: boolean;
+  headers?: Record<string, string>;
+  isReplay?: boolean;
+  waitedMs?: number;
+  target?: AuditTarget;
+} & ({ body?: unknown; contentType?: undefined } | { body: string; contentType: string });
 
 /** What a long-running handler may know of its call. */
 export type LongCall = {

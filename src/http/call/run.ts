@@ -1,9 +1,8 @@
 import type { z } from "zod";
 import type { Operation } from "../../contract/operations/operation.ts";
-import type { Answer } from "../answers/response.ts";
 import { endSoon } from "./answer.ts";
 import type { Exchange, PathParts } from "./exchange.ts";
-import type { Handler, Input, LongCall } from "./handler.ts";
+import type { Answer, Handler, Input, LongCall } from "./handler.ts";
 
 const mostIdleSeconds = 255; // that Bun knows
 

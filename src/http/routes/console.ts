@@ -2,7 +2,7 @@ import { HeraldError } from "../../contract/errors/errors.ts";
 import { problemResponse } from "../../contract/errors/problem.ts";
 import { isKnown } from "../answers/byte-range.ts";
 import { contentSecurityPolicy, isolationHeaders } from "../answers/page-headers.ts";
-import { lengthForHead } from "../answers/response.ts";
+import { lengthForHead } from "../call/answer.ts";
 import type { Router } from "../call/exchange.ts";
 import { requestIdOf } from "../calls.ts";
 

@@ -2,8 +2,8 @@ import type { Operations } from "../../contract/operations/all.ts";
 import type { Directory, PutResource } from "../../services/directory/directory.ts";
 import type { Erasures } from "../../services/directory/erasure.ts";
 import type { OrganizationDirectory } from "../../services/directory/organizations.ts";
-import type { Answer } from "../answers/response.ts";
 import type { Bind } from "../bind.ts";
+import type { Answer } from "../call/handler.ts";
 
 type Services = { directory: Directory; organizations: OrganizationDirectory; erasures: Erasures };
 

@@ -6,9 +6,10 @@ import type { PayloadLimits } from "../../contract/limits.ts";
 import type { Operations } from "../../contract/operations/all.ts";
 import { isKnown } from "../answers/byte-range.ts";
 import { contentSecurityPolicy, isolationHeaders } from "../answers/page-headers.ts";
-import { type Answer, lengthForHead } from "../answers/response.ts";
 import type { Bind } from "../bind.ts";
+import { lengthForHead } from "../call/answer.ts";
 import type { Router } from "../call/exchange.ts";
+import type { Answer } from "../call/handler.ts";
 import { requestIdOf } from "../calls.ts";
 import { createDocuments, type Document } from "./documents.ts";
 
