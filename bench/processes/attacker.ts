@@ -1,13 +1,13 @@
-// Attackers, in a process of their own with low priority, as they stand for machines elsewhere. The parent sends {raid,
-// camp}, and later {tell}, which is answered with what they heard. They continue until the process is ended, the parent
+// Attackers, in a process of their own with low priority, as they stand for machines elsewhere. The parent sends {attack,
+// target}, and later {tell}, which is answered with what they heard. They continue until the process is ended, the parent
 // is gone, or three minutes have passed.
 
-import { createTally, type Heard } from "../siege/attack/tally.ts";
-import type { Camp } from "../siege/camp.ts";
-import { raidOf } from "../siege/raids/all.ts";
+import type { Target } from "../attacks/attack.ts";
+import { createTally, type Heard } from "../attacks/clients/tally.ts";
+import { attackOf } from "../attacks/kinds/all.ts";
 
 /** What the parent sends. */
-export type AttackerOrder = { raid: string; camp: Camp } | { tell: true };
+export type AttackerOrder = { attack: string; target: Target } | { tell: true };
 
 /** What the attackers have heard so far. */
 export type AttackerReport = Heard;
@@ -23,7 +23,7 @@ process.on("message", (order: AttackerOrder) => {
     process.send?.(tally.heard());
     return;
   }
-  Promise.resolve(raidOf(order.raid).attack(order.camp, tally)).catch((error: unknown) => {
+  Promise.resolve(attackOf(order.attack).run(order.target, tally)).catch((error: unknown) => {
     throw error;
   });
 });
