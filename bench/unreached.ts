@@ -2,7 +2,6 @@
 // (or `postgres`) fills a database with an organization of so many users and a system message to all of them, which is due for a
 // webhook a few seconds after the start of a server. It prints how long that takes until the last post, what memory it takes, how
 // long the event loop stood still, and what the sends of another organization felt. `--reached 50` is how many percent have it.
-// With `--shared`, a third organization sends, too, so that the node keeps the paces of a shared one.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +26,6 @@ const { values } = parseArgs({
     database: { type: "string", default: "sqlite" },
     users: { type: "string", default: "200000" },
     reached: { type: "string", default: "0" },
-    shared: { type: "boolean", default: false },
   },
 });
 const users = Number(values.users);
@@ -37,7 +35,6 @@ const ref = createId();
 const secret = `whsec_${Buffer.alloc(32, 1).toString("base64")}`;
 const rowsPerInsert = 5_000;
 const sendEveryMs = 10;
-const thirdSendsEveryMs = 200;
 const quietMs = 3_000;
 const restMs = 8_000;
 
@@ -120,8 +117,6 @@ const herald = await startHerald({
 try {
   const other = await createOrganization(herald);
   const cid = await other.conversation(["alice"]);
-  const third = values.shared ? await createOrganization(herald) : undefined;
-  const beside = third && beginSending(third, await third.conversation(["alice"]), thirdSendsEveryMs);
   const quiet = beginSending(other, cid, sendEveryMs);
   await Bun.sleep(quietMs);
   console.log(`${values.database}, ${users} users, ${reached} % reached`);
@@ -135,7 +130,6 @@ try {
   const lateMs = Date.now() - Date.parse(found.timestamp);
   while (receiver.received.length < found.data.parts) await Bun.sleep(5);
   const seconds = (performance.now() - firstAt) / 1_000;
-  await beside?.stop();
   const told = receiver.received.flatMap(({ webhook }) =>
     webhook.type === "system_message.unreached" ? webhook.data.unreached.map(({ uid }) => uid) : [],
   );

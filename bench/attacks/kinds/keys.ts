@@ -113,7 +113,7 @@ export const keyAttacks: readonly Attack[] = [
   },
   {
     name: "many-keys",
-    row: 8, // nobody is told: on a shared node, turns keep the organization below its limit
+    row: 8,
     who: "key with `keys:manage`: sends with eleven keys, on 700 connections",
     run: sendWithAllKeys,
   },

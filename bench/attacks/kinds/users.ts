@@ -123,7 +123,7 @@ export const userAttacks: readonly Attack[] = [
     run: (target, tally) => replayByStream({ target, tally, uids: one, connections: ofUser }, false),
   },
   {
-    name: "unread-streams", // at the pace of a shared node, the kernel takes all that they are given in this time
+    name: "unread-streams", // the kernel may take all that they are given in this time
     row: 3,
     leastMs: stallMs,
     who: "48 users of one tenant: 960 streams that ask for 1,000 missed messages of 60 kB and do not read",

@@ -47,7 +47,7 @@ const mostBytesOfUnit = 3; // UTF-8 bytes per UTF-16 unit, at most
 
 /**
  * Creates long responses, which are sent in pieces. The queue of the stream has no room, so Bun pulls a piece only once
- * the socket has taken the previous one (measured with Bun 1.4.5, decision 0036); hence it is known when all is taken.
+ * the socket has taken the previous one (measured with Bun 1.4.5, decision 0034); hence it is known when all is taken.
  * Each piece waits for a turn of the event loop.
  */
 export function createLongAnswers({ backlog, onError }: Dependencies): LongAnswers {

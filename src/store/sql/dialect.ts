@@ -36,7 +36,7 @@ export type Dialect = {
   hasRowSecurity: boolean;
   /** Estimates the number of `rows` of the named table; `undefined` if that would require counting. */
   estimateRows: string | undefined;
-  /** How many participants one step of a large change adds or removes; measured in docs/decisions/0035. */
+  /** How many participants one step of a large change adds or removes; see docs/decisions/store/0016. */
   participantsOfStep: number;
   /**
    * How many rows one part of an import may write, so that it holds the writer for few milliseconds: while nobody sends, and

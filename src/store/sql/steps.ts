@@ -2,7 +2,7 @@ import { unavailable } from "../../contract/errors/errors.ts";
 
 /**
  * How many rows of the directory a transaction changes at most, so that it holds the writer for a few milliseconds
- * only; a dialect may use fewer for the steps of a large change. Measured in docs/decisions/0035.
+ * only; a dialect may use fewer for the steps of a large change. See docs/decisions/store/0016.
  */
 export const rowsOfStep = 250;
 
