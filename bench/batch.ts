@@ -9,10 +9,10 @@ import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { startPostgres } from "../test/harness/engines/postgres.ts";
 import { sendsTo, warmUp } from "./cases/sends.ts";
-import { idPlaceholder } from "./harness/crowds/lane.ts";
+import { idPlaceholder } from "./harness/clients/lane.ts";
 import { startHerald } from "./harness/herald.ts";
-import { house, sendBody } from "./harness/house.ts";
 import { memoryOf, peakMemoryOf, startMeter } from "./harness/meter.ts";
+import { benchOrg, sendBody } from "./harness/organization.ts";
 import { median } from "./harness/report/statistics.ts";
 
 const { values } = parseArgs({
@@ -30,7 +30,7 @@ const paceMs = 10_000;
 
 const folder = mkdtempSync(join(tmpdir(), "herald-batch-"));
 const file = join(folder, "lines");
-const template = `${JSON.stringify(sendBody(house.quiet))}\n`;
+const template = `${JSON.stringify(sendBody(benchOrg.quiet))}\n`;
 
 /** Writes a file of so many messages, each with a new random id. */
 async function write(lines: number): Promise<void> {
@@ -44,7 +44,7 @@ async function write(lines: number): Promise<void> {
 
 /** Sends the file in one batch, and calls `onAnswer` with each line of the response. */
 async function sendFile(url: string, query: string, onAnswer: (line: string) => void): Promise<void> {
-  const headers = ["-H", `Admin-Api-Key: ${house.key}`, "-H", "Content-Type: application/x-ndjson"];
+  const headers = ["-H", `Admin-Api-Key: ${benchOrg.key}`, "-H", "Content-Type: application/x-ndjson"];
   const target = `${url}/admin/message/batch${query}`;
   const answers = join(folder, "answers");
   const child = Bun.spawn(["curl", "-sN", "-X", "POST", "-T", file, ...headers, target], { stdout: Bun.file(answers) });
@@ -72,7 +72,7 @@ const settings: Record<string, string> =
   postgres === undefined ? {} : { HERALD_DATABASE_URL: await postgres.createDatabase() };
 const herald = await startHerald(folder, settings);
 try {
-  await herald.putConversation(house.quiet, []);
+  await herald.putConversation(benchOrg.quiet, []);
   await warmUp(herald, roundMs);
   if (values.pace !== undefined) await measurePace(Number(values.pace));
   else if (values.lines !== undefined) await measureMemory(Number(values.lines));

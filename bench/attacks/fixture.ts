@@ -5,7 +5,7 @@ import { SQL } from "bun";
 import type { Postgres } from "../../test/harness/engines/postgres.ts";
 import type { Checkout } from "../harness/checkouts.ts";
 import { type HeraldPeer, startHerald } from "../harness/herald.ts";
-import { house } from "../harness/house.ts";
+import { benchOrg } from "../harness/organization.ts";
 import { waitForPorts } from "../harness/ports.ts";
 import { type Target, tenant, tenantPath } from "./attack.ts";
 
@@ -107,7 +107,13 @@ export async function openFixture(
 }
 
 /** Calls the admin API with the bootstrap key or another. Throws unless it succeeds. */
-async function ask(url: string, method: string, path: string, body?: object, key: string = house.key): Promise<Asked> {
+async function ask(
+  url: string,
+  method: string,
+  path: string,
+  body?: object,
+  key: string = benchOrg.key,
+): Promise<Asked> {
   const response = await fetch(url + path, {
     method,
     headers: { "Admin-Api-Key": key, ...(body !== undefined && { "Content-Type": "application/json" }) },
@@ -125,7 +131,7 @@ export type FixtureSize = { longMessages: number; shortMessages: number; since: 
 export async function fillFixture(url: string, { longMessages, shortMessages, since }: FixtureSize): Promise<Known> {
   const victims = `/admin/organizations/${victimOrg}`;
   await ask(url, "PUT", victims, {});
-  await ask(url, "PUT", `${victims}/conversations/${house.quiet}`, { participants: [house.sender] });
+  await ask(url, "PUT", `${victims}/conversations/${benchOrg.quiet}`, { participants: [benchOrg.sender] });
   await ask(url, "PUT", tenantPath(), {});
   for (const cid of [tenant.hall, tenant.chat])
     await ask(url, "PUT", tenantPath("conversations", cid), { participants: [tenant.sender, ...tenant.members] });
@@ -156,7 +162,7 @@ export async function fillFixture(url: string, { longMessages, shortMessages, si
 async function shareFile(url: string): Promise<string> {
   const response = await fetch(`${url}${tenantPath("files")}?name=long`, {
     method: "POST",
-    headers: { "Admin-Api-Key": house.key, "Content-Type": "text/plain" },
+    headers: { "Admin-Api-Key": benchOrg.key, "Content-Type": "text/plain" },
     body: "x".repeat(fileBytes),
   });
   const known = await response.json();

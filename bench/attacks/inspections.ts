@@ -3,8 +3,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { readMetrics } from "../../test/harness/reading/metrics.ts";
-import { tokenOf } from "../harness/crowds/crowd.ts";
-import { house } from "../harness/house.ts";
+import { tokenOf } from "../harness/clients/idle-clients.ts";
+import { benchOrg } from "../harness/organization.ts";
 import type { Measures } from "../harness/report/rounds.ts";
 import { median } from "../harness/report/statistics.ts";
 import { type Target, tenant, tenantPath } from "./attack.ts";
@@ -98,7 +98,7 @@ async function countReceipts(attacked: AttackedNode, { url, received }: Target, 
   for (let count = 0; count < reportsAsked; count++) {
     const askedAt = performance.now();
     const path = tenantPath("messages", received[count] ?? "");
-    await (await fetch(url + path, { headers: { "Admin-Api-Key": house.key } })).text();
+    await (await fetch(url + path, { headers: { "Admin-Api-Key": benchOrg.key } })).text();
     times.push(performance.now() - askedAt);
   }
   const rows = (await countRows(attacked)) - before;

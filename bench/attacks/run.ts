@@ -1,8 +1,8 @@
 import { loadavg } from "node:os";
-import { openCrowd } from "../harness/crowds/crowd.ts";
+import { openIdleClients } from "../harness/clients/idle-clients.ts";
 import { type Helper, startHelper } from "../harness/helper.ts";
-import { house } from "../harness/house.ts";
 import { cpuMsOf, memoryOf, peakMemoryOf } from "../harness/meter.ts";
+import { benchOrg } from "../harness/organization.ts";
 import { waitForPorts } from "../harness/ports.ts";
 import type { Measures } from "../harness/report/rounds.ts";
 import { percentile } from "../harness/report/statistics.ts";
@@ -131,8 +131,8 @@ async function hear(attackers: Attackers): Promise<AttackerReport> {
 /** Sends and connects from the victim's own organization, so that the node's code is compiled. */
 async function warmUp(url: string, key: string): Promise<void> {
   const endsAt = performance.now() + warmUpMs;
-  const message = { cid: house.quiet, body: "getting warm" };
-  const body = JSON.stringify({ organizationId: victimOrg, senderId: house.sender, message });
+  const message = { cid: benchOrg.quiet, body: "getting warm" };
+  const body = JSON.stringify({ organizationId: victimOrg, senderId: benchOrg.sender, message });
   const headers = { "Admin-Api-Key": key, "Content-Type": "application/json" };
   const sendOn = async () => {
     while (performance.now() < endsAt) {
@@ -148,8 +148,8 @@ async function warmUp(url: string, key: string): Promise<void> {
       uid: `${kind}-${index}`,
     }));
     while (performance.now() < endsAt) {
-      const crowd = await openCrowd({ url }, visitors, kind);
-      await crowd.close();
+      const clients = await openIdleClients({ url }, visitors, kind);
+      await clients.close();
       await Bun.sleep(visitPauseMs);
     }
   };

@@ -1,5 +1,5 @@
 import { type HeraldPeer, startHerald } from "../harness/herald.ts";
-import { house } from "../harness/house.ts";
+import { benchOrg } from "../harness/organization.ts";
 import { compare } from "../harness/report/report.ts";
 import { inRounds, type Pace } from "../harness/report/rounds.ts";
 import { startPeer } from "../harness/servers.ts";
@@ -21,7 +21,7 @@ import { sendsBeside } from "./strangers.ts";
 import { openPatient, sendsBesideWaits } from "./waits.ts";
 
 const callers = 64;
-const crowd = 1000;
+const listeners = 1000;
 const few = 3;
 const conversation = "hall";
 const waiting = 1000; // the most that an organization may have
@@ -76,9 +76,9 @@ const deliveries: Case = async (dataDir, pace) => {
   const herald = await startWarmHerald(dataDir, pace);
   const heraldCue = { onComplete: () => undefined };
   const bareCue = { onComplete: () => undefined };
-  const heard = await openHeraldStage(herald, conversation, crowd, { onComplete: () => heraldCue.onComplete() });
+  const heard = await openHeraldStage(herald, conversation, listeners, { onComplete: () => heraldCue.onComplete() });
   const bare = await startPeer("bare-publish", ["bench/peers/bare-publish.ts"], frameOf(heard.audience.payloadBytes()));
-  const floor = await openBareStage(bare, conversation, crowd, { onComplete: () => bareCue.onComplete() });
+  const floor = await openBareStage(bare, conversation, listeners, { onComplete: () => bareCue.onComplete() });
 
   const found: Findings = { series: {}, rows: [] };
   for (const inFlight of [1, 16]) {
@@ -183,7 +183,7 @@ const besideWaits: Case = async (dataDir, pace) => {
 
 async function startWarmHerald(dataDir: string, { warmUpMs }: Pace): Promise<HeraldPeer> {
   const herald = await startHerald(dataDir);
-  await herald.putConversation(house.quiet, []);
+  await herald.putConversation(benchOrg.quiet, []);
   await warmUp(herald, warmUpMs * 10); // the compiler needs about eight seconds for it
   return herald;
 }

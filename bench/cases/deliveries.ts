@@ -1,4 +1,4 @@
-import { type Lane, openLanes } from "../harness/crowds/lane.ts";
+import { type Lane, openLanes } from "../harness/clients/lane.ts";
 import { startMeter } from "../harness/meter.ts";
 import type { Contender, Measures } from "../harness/report/rounds.ts";
 import type { Stage } from "../harness/stage.ts";

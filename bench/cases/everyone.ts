@@ -1,16 +1,16 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import type { Person } from "../harness/crowds/crowd.ts";
-import { createRequestTemplate, type Lane, openLane } from "../harness/crowds/lane.ts";
+import type { Person } from "../harness/clients/idle-clients.ts";
+import { createRequestTemplate, type Lane, openLane } from "../harness/clients/lane.ts";
 import { startHelper } from "../harness/helper.ts";
 import { type HeraldPeer, startHerald } from "../harness/herald.ts";
-import { everyoneBody, house, sendBody } from "../harness/house.ts";
 import { memoryOf, startMeter } from "../harness/meter.ts";
+import { benchOrg, everyoneBody, sendBody } from "../harness/organization.ts";
 import { compare } from "../harness/report/report.ts";
 import { type Contender, inRounds } from "../harness/report/rounds.ts";
 import { renderSideBySide } from "../harness/report/side-by-side.ts";
 import { spreadOf } from "../harness/report/statistics.ts";
-import type { CrowdOrder } from "../processes/crowd.ts";
+import type { IdleClientsOrder } from "../processes/idle-clients.ts";
 import type { Case } from "./case.ts";
 import { warmUp } from "./sends.ts";
 
@@ -43,11 +43,11 @@ export const everyone: Case = async (dataDir, pace, { size = large.connected }) 
     people.filter(({ org }) => org === large.org).map(({ uid }) => uid),
     large.org,
   );
-  await herald.putConversation(house.quiet, []);
+  await herald.putConversation(benchOrg.quiet, []);
   await warmUp(herald, pace.warmUpMs * 5);
-  const crowd = startHelper<CrowdOrder, number>("crowd.ts");
-  crowd.tell({ url: herald.url, people, kind: "socket" });
-  await crowd.next();
+  const clients = startHelper<IdleClientsOrder, number>("idle-clients.ts");
+  clients.tell({ url: herald.url, people, kind: "socket" });
+  await clients.next();
   const system = "/admin/message/system";
   const contenders = [
     sending("herald", herald, system, everyoneBody(large.org)),
@@ -56,7 +56,7 @@ export const everyone: Case = async (dataDir, pace, { size = large.connected }) 
   ];
   const series = await inRounds(contenders, { ...pace, runMs: pace.runMs * 3 });
   const reportMs = await timeReports(herald);
-  await crowd.stop();
+  await clients.stop();
   await herald.stop();
 
   const figure = `A send to everyone, 1,000,000 users, ${size.toLocaleString("en-US")} connected`;
@@ -77,7 +77,7 @@ const uidOf = (index: number) => `user-${index}`;
 /** Starts a node on a database into which the users were written directly: over HTTP it would take minutes. */
 async function openPlace(dataDir: string): Promise<HeraldPeer> {
   const first = await startHerald(dataDir);
-  for (const { org } of [large, small]) await first.putConversation(house.quiet, [], org);
+  for (const { org } of [large, small]) await first.putConversation(benchOrg.quiet, [], org);
   await first.stop();
   using database = new Database(join(dataDir, "herald", "herald.db"));
   const insert = database.prepare(`INSERT INTO "user" (org, id, created_at) VALUES (?, ?, 1)`);
@@ -94,7 +94,7 @@ function sending(name: string, { url, pid }: HeraldPeer, path: string, body: obj
   return {
     name,
     async run(ms) {
-      const lane = await openLane(createRequestTemplate(url, path, house.key, body));
+      const lane = await openLane(createRequestTemplate(url, path, benchOrg.key, body));
       const times: number[] = [];
       const before = memoryOf(pid);
       const stopMeter = startMeter(pid);
@@ -118,9 +118,9 @@ function sendOn(lane: Lane): Promise<number> {
 
 /** The mean time of a report of a system message to everyone, which counts all users. */
 async function timeReports({ url }: HeraldPeer): Promise<number> {
-  const headers = { "Admin-Api-Key": house.key, "Content-Type": "application/json" };
+  const headers = { "Admin-Api-Key": benchOrg.key, "Content-Type": "application/json" };
   const messageSystem = { id: "counted", everyone: true };
-  const body = JSON.stringify({ organizationId: large.org, senderId: house.sender, messageSystem });
+  const body = JSON.stringify({ organizationId: large.org, senderId: benchOrg.sender, messageSystem });
   await fetch(`${url}/admin/message/system`, { method: "POST", headers, body });
   const startedAt = performance.now();
   for (let count = 0; count < reports; count++) {

@@ -1,6 +1,6 @@
-import { createRequestTemplate, idPlaceholder, openLanes } from "../harness/crowds/lane.ts";
+import { createRequestTemplate, idPlaceholder, openLanes } from "../harness/clients/lane.ts";
 import { type HeraldPeer, startHerald } from "../harness/herald.ts";
-import { house, sendBody } from "../harness/house.ts";
+import { benchOrg, sendBody } from "../harness/organization.ts";
 import { compare } from "../harness/report/report.ts";
 import { type Contender, inRounds, type Measures } from "../harness/report/rounds.ts";
 import { openHeraldStage } from "../harness/stage.ts";
@@ -24,8 +24,8 @@ const noLess = { target: { atLeast: 0.95 } };
  */
 export const fairness: Case = async (dataDir, pace) => {
   const herald = await startHerald(dataDir);
-  await herald.putConversation(house.quiet, ["connecting"]);
-  for (const org of [...heavy, ...light, neighbour]) await herald.putConversation(house.quiet, [], org);
+  await herald.putConversation(benchOrg.quiet, ["connecting"]);
+  for (const org of [...heavy, ...light, neighbour]) await herald.putConversation(benchOrg.quiet, [], org);
   await warmUp(herald, pace.warmUpMs * 10);
   const cue: Cue = { onComplete: () => undefined };
   const stage = await openHeraldStage(herald, "hall", listeners, { onComplete: () => cue.onComplete() });
@@ -81,8 +81,8 @@ async function send(herald: HeraldPeer, org: string): Promise<void> {
   const id = crypto.randomUUID().replaceAll("-", "");
   const response = await fetch(`${herald.url}/admin/message`, {
     method: "POST",
-    headers: { "Admin-Api-Key": house.key, "Content-Type": "application/json" },
-    body: JSON.stringify(sendBody(house.quiet, org)).replace(idPlaceholder, id),
+    headers: { "Admin-Api-Key": benchOrg.key, "Content-Type": "application/json" },
+    body: JSON.stringify(sendBody(benchOrg.quiet, org)).replace(idPlaceholder, id),
   });
   if (response.status !== 201) throw new Error(`a send was answered with ${response.status}`);
 }
@@ -104,7 +104,7 @@ function sendSteadily(herald: HeraldPeer, org: string, perSecond: number) {
 }
 
 async function startLoadOf(herald: HeraldPeer, org: string): Promise<Load> {
-  const request = createRequestTemplate(herald.url, "/admin/message", house.key, sendBody(house.quiet, org), "random");
+  const request = createRequestTemplate(herald.url, "/admin/message", benchOrg.key, sendBody(benchOrg.quiet, org), "random");
   return startCallers(await openLanes(request, callers));
 }
 
@@ -144,7 +144,7 @@ function lightOnes(herald: HeraldPeer, isBeside: boolean): Contender {
 
 /** Batches, one after the other. */
 function linesTo(herald: HeraldPeer): Contender {
-  const template = JSON.stringify(sendBody(house.quiet));
+  const template = JSON.stringify(sendBody(benchOrg.quiet));
   return {
     name: herald.name,
     async run(ms): Promise<Measures> {
@@ -156,7 +156,7 @@ function linesTo(herald: HeraldPeer): Contender {
         ).join("\n");
         const response = await fetch(`${herald.url}/admin/message/batch`, {
           method: "POST",
-          headers: { "Admin-Api-Key": house.key, "Content-Type": "application/x-ndjson" },
+          headers: { "Admin-Api-Key": benchOrg.key, "Content-Type": "application/x-ndjson" },
           body,
         });
         lines += (await response.text()).split('"status":201').length - 1;

@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import { type Checkout, checkoutsOf } from "../harness/checkouts.ts";
-import type { Person } from "../harness/crowds/crowd.ts";
-import { createRequestTemplate, openLane } from "../harness/crowds/lane.ts";
-import { openReader, type Reader } from "../harness/crowds/slow-reader.ts";
+import type { Person } from "../harness/clients/idle-clients.ts";
+import { createRequestTemplate, openLane } from "../harness/clients/lane.ts";
+import { openReader, type Reader } from "../harness/clients/slow-reader.ts";
 import { startHelper } from "../harness/helper.ts";
 import { type HeraldPeer, startHerald } from "../harness/herald.ts";
-import { house, sendBody } from "../harness/house.ts";
 import { exactCpuMsOf, startMeter } from "../harness/meter.ts";
+import { benchOrg, sendBody } from "../harness/organization.ts";
 import { type Contender, inRounds } from "../harness/report/rounds.ts";
 import { renderSideBySide } from "../harness/report/side-by-side.ts";
 import { percentile } from "../harness/report/statistics.ts";
-import type { CrowdOrder } from "../processes/crowd.ts";
+import type { IdleClientsOrder } from "../processes/idle-clients.ts";
 import type { Case, Findings } from "./case.ts";
 import { type Probe, startProbe } from "./pauses.ts";
 import { warmUp } from "./sends.ts";
@@ -21,13 +21,13 @@ const sendEveryMs = 50;
 const burdenBytes = 8_000_000; // more than the kernel buffers for a reader that has stopped
 const hall = "hall";
 const slowHall = "slow-hall";
-const slowUser: Person = { org: house.org, uid: "slow" };
+const slowUser: Person = { org: benchOrg.id, uid: "slow" };
 
 /**
  * `watchFor`: how many run lengths to watch the CPU before the probe asks. Each connection is pinged once in 25
  * seconds, so a shorter time would not show the cost of pings. A stopped reader answers no ping, and would be cut.
  */
-const crowds = [
+const groups = [
   { what: "sockets, no pings", kind: "socket", pings: {}, hasReader: true, watchFor: [5, 1], roundsAtMost: 5 },
   { what: "streams, no heartbeat", kind: "stream", pings: {}, hasReader: true, watchFor: [5, 1], roundsAtMost: 5 },
   {
@@ -40,7 +40,7 @@ const crowds = [
   },
 ] as const;
 
-type Crowd = (typeof crowds)[number];
+type Group = (typeof groups)[number];
 
 const measured = {
   cpuMsPerSecond: ["CPU of the node", "ms/s"],
@@ -51,7 +51,7 @@ const measured = {
   othersBusy: ["other programs, in cores", ""],
 } as const;
 
-/** A node with an idle crowd, and one more connection that may stop reading. */
+/** A node with idle connections, and one more connection that may stop reading. */
 type Place = { name: string; herald: HeraldPeer; reader: Reader | undefined; leave(): Promise<void> };
 
 /**
@@ -61,22 +61,22 @@ type Place = { name: string; herald: HeraldPeer; reader: Reader | undefined; lea
 export const idle: Case = async (dataDir, pace, { against, size = defaultSize }) => {
   const found: Findings & { tables: string[] } = { series: {}, rows: [], tables: [] };
   const probe = startProbe();
-  for (const [index, crowd] of crowds.entries()) {
+  for (const [index, group] of groups.entries()) {
     const folder = join(dataDir, String(index));
     const places: Place[] = [];
-    for (const checkout of checkoutsOf(against)) places.push(await openPlace(folder, checkout, crowd, size));
+    for (const checkout of checkoutsOf(against)) places.push(await openPlace(folder, checkout, group, size));
     const watch = async (what: string, everyMs: number | undefined) => {
-      const title = `${size.toLocaleString("en-US")} ${crowd.what}, ${what}`;
+      const title = `${size.toLocaleString("en-US")} ${group.what}, ${what}`;
       console.error(`  ${title}`);
       const series = await inRounds(
-        places.map((place) => watching(place, probe, crowd, everyMs)),
-        { ...pace, rounds: Math.min(pace.rounds, crowd.roundsAtMost), warmUpMs: warmUpMs / crowd.watchFor[0] },
+        places.map((place) => watching(place, probe, group, everyMs)),
+        { ...pace, rounds: Math.min(pace.rounds, group.roundsAtMost), warmUpMs: warmUpMs / group.watchFor[0] },
       );
       found.series[title] = series;
       found.tables.push(renderSideBySide(title, series, measured));
     };
     await watch("idle", undefined);
-    if (crowd.hasReader) {
+    if (group.hasReader) {
       await watch("20 sends a second to one more", sendEveryMs);
       for (const place of places) await burden(place);
       await watch("20 sends a second to one more, who does not read", sendEveryMs);
@@ -90,22 +90,22 @@ export const idle: Case = async (dataDir, pace, { against, size = defaultSize })
 async function openPlace(
   dataDir: string,
   { name, root }: Checkout,
-  { kind, pings, hasReader }: Crowd,
+  { kind, pings, hasReader }: Group,
   size: number,
 ): Promise<Place> {
   const backlog = { HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: String(burdenBytes * 8) };
   const herald = await startHerald(join(dataDir, name), { ...pings, ...backlog }, { root });
-  const people = Array.from({ length: size }, (_, index): Person => ({ org: house.org, uid: `idle-${index}` }));
+  const people = Array.from({ length: size }, (_, index): Person => ({ org: benchOrg.id, uid: `idle-${index}` }));
   await herald.putConversation(
     hall,
     people.map(({ uid }) => uid),
   );
   await herald.putConversation(slowHall, [slowUser.uid]);
-  await herald.putConversation(house.quiet, []);
+  await herald.putConversation(benchOrg.quiet, []);
   await warmUp(herald, 2_000);
-  const crowd = startHelper<CrowdOrder, number>("crowd.ts");
-  crowd.tell({ url: herald.url, people, kind });
-  await crowd.next();
+  const clients = startHelper<IdleClientsOrder, number>("idle-clients.ts");
+  clients.tell({ url: herald.url, people, kind });
+  await clients.next();
   const reader = hasReader ? await openReader(herald, slowUser, kind) : undefined;
   return {
     name,
@@ -113,7 +113,7 @@ async function openPlace(
     reader,
     async leave() {
       reader?.close();
-      await crowd.stop();
+      await clients.stop();
       await herald.stop();
     },
   };
@@ -127,10 +127,10 @@ async function burden({ herald, reader }: Place): Promise<void> {
   for (let sent = 0; sent < burdenBytes; sent += bytes) {
     const response = await fetch(`${herald.url}/admin/message`, {
       method: "POST",
-      headers: { "Admin-Api-Key": house.key, "Content-Type": "application/json" },
+      headers: { "Admin-Api-Key": benchOrg.key, "Content-Type": "application/json" },
       body: JSON.stringify({
-        organizationId: house.org,
-        senderId: house.sender,
+        organizationId: benchOrg.id,
+        senderId: benchOrg.sender,
         message: { body, cid: slowHall },
       }),
     });
@@ -141,7 +141,7 @@ async function burden({ herald, reader }: Place): Promise<void> {
 }
 
 /** Watches the node's CPU, and then its response times; meanwhile sends to the reader at a steady interval. */
-function watching({ name, herald }: Place, probe: Probe, { watchFor }: Crowd, everyMs: number | undefined): Contender {
+function watching({ name, herald }: Place, probe: Probe, { watchFor }: Group, everyMs: number | undefined): Contender {
   const [watch, ask] = watchFor;
   return {
     name,
@@ -168,7 +168,7 @@ function watching({ name, herald }: Place, probe: Probe, { watchFor }: Crowd, ev
 
 /** Sends to the reader at a steady interval, one message at a time, until stopped. */
 async function startSends({ url }: HeraldPeer, everyMs: number): Promise<() => Promise<void>> {
-  const lane = await openLane(createRequestTemplate(url, "/admin/message", house.key, sendBody(slowHall)));
+  const lane = await openLane(createRequestTemplate(url, "/admin/message", benchOrg.key, sendBody(slowHall)));
   let sending = Promise.resolve();
   const timer = setInterval(() => {
     sending = sending.then(() => new Promise((answered) => lane.send(() => answered())));

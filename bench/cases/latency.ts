@@ -1,4 +1,4 @@
-import { openLane } from "../harness/crowds/lane.ts";
+import { openLane } from "../harness/clients/lane.ts";
 import { startMeter } from "../harness/meter.ts";
 import type { Contender } from "../harness/report/rounds.ts";
 import { percentile, spreadOf } from "../harness/report/statistics.ts";

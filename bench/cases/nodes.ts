@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { startNats } from "../../test/harness/engines/nats.ts";
 import { startPostgres } from "../../test/harness/engines/postgres.ts";
+import { createRequestTemplate, openLane } from "../harness/clients/lane.ts";
 import { createThrottle, pinTo } from "../harness/cores.ts";
-import { createRequestTemplate, openLane } from "../harness/crowds/lane.ts";
 import { type HeraldPeer, startHerald } from "../harness/herald.ts";
-import { house, sendBody } from "../harness/house.ts";
 import { cpuMsOf, startMeter } from "../harness/meter.ts";
+import { benchOrg, sendBody } from "../harness/organization.ts";
 import { compare } from "../harness/report/report.ts";
 import { type Contender, inRounds } from "../harness/report/rounds.ts";
 import type { Case } from "./case.ts";
@@ -26,7 +26,7 @@ export const nodes: Case = async (dataDir, pace) => {
   const first = await startHerald(join(dataDir, "first"), settings);
   const second = await startHerald(join(dataDir, "second"), settings);
   const pair = [first, second];
-  for (let index = 0; index < callers; index++) await first.putConversation(house.quiet, [], orgOf(index));
+  for (let index = 0; index < callers; index++) await first.putConversation(benchOrg.quiet, [], orgOf(index));
   await using database = new Bun.SQL(settings.HERALD_DATABASE_URL, { max: 1 });
   await sendsToNodes("warm-up", pair, orgOf, database).run(pace.warmUpMs * 3);
   await database`ANALYZE`; // PostgreSQL does so itself within a database's first minute; until then it uses the wrong index
@@ -73,9 +73,9 @@ function sendsToNodes(
     async run(ms) {
       const urls = peers.map(({ url }) => url);
       const lanes = Array.from({ length: callers }, (_, index) => {
-        const body = sendBody(house.quiet, organizationOf(index));
+        const body = sendBody(benchOrg.quiet, organizationOf(index));
         return openLane(
-          createRequestTemplate(urls[index % urls.length] ?? "", "/admin/message", house.key, body, "rising"),
+          createRequestTemplate(urls[index % urls.length] ?? "", "/admin/message", benchOrg.key, body, "rising"),
         );
       });
       const load = startCallers(await Promise.all(lanes));

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Checkout, checkoutsOf } from "../harness/checkouts.ts";
 import { startHerald } from "../harness/herald.ts";
-import { house } from "../harness/house.ts";
+import { benchOrg } from "../harness/organization.ts";
 import { inRounds, type Pace, type Series } from "../harness/report/rounds.ts";
 import { type Measured, renderPairs } from "../harness/report/side-by-side.ts";
 import { openHeraldStage } from "../harness/stage.ts";
@@ -11,7 +11,7 @@ import { type Cue, deliveriesOn } from "./deliveries.ts";
 import { sendsTo, warmUp } from "./sends.ts";
 
 const callers = 64;
-const crowd = 1000;
+const listeners = 1000;
 const conversation = "hall";
 
 const sendsMeasured = {
@@ -73,8 +73,8 @@ async function measurePair(dataDir: string, checkouts: Checkout[], pace: Pace): 
     "1 caller": await sends(1, "random"),
     [`${callers} callers, random ids`]: await sends(callers, "random"),
     [`${callers} callers, ids by time`]: await sends(callers, "rising"),
-    [`${crowd} listeners, 1 in flight`]: await deliveries(1),
-    [`${crowd} listeners, 16 in flight`]: await deliveries(16),
+    [`${listeners} listeners, 1 in flight`]: await deliveries(1),
+    [`${listeners} listeners, 16 in flight`]: await deliveries(16),
   };
   for (const { herald, stage } of places) {
     stage.audience.close();
@@ -86,10 +86,10 @@ async function measurePair(dataDir: string, checkouts: Checkout[], pace: Pace): 
 /** Starts a node of the checkout, warm, with its listeners connected. */
 async function openPlace(dataDir: string, { name, root }: Checkout, warmUpMs: number) {
   const herald = await startHerald(join(dataDir, name), {}, { root });
-  await herald.putConversation(house.quiet, []);
+  await herald.putConversation(benchOrg.quiet, []);
   await warmUp(herald, warmUpMs); // the compiler needs about eight seconds for it
   const cue: Cue = { onComplete: () => undefined };
-  const stage = await openHeraldStage(herald, conversation, crowd, { onComplete: () => cue.onComplete() });
+  const stage = await openHeraldStage(herald, conversation, listeners, { onComplete: () => cue.onComplete() });
   await deliveriesOn(stage, cue, 1).run(warmUpMs); // deliveries have code of their own to compile
   return { name, herald, stage, cue };
 }

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { startPostgres } from "../../test/harness/engines/postgres.ts";
 import { type Checkout, checkoutsOf } from "../harness/checkouts.ts";
-import { tokenOf } from "../harness/crowds/crowd.ts";
+import { tokenOf } from "../harness/clients/idle-clients.ts";
 import { type HeraldPeer, startHerald } from "../harness/herald.ts";
-import { house } from "../harness/house.ts";
 import { startMeter } from "../harness/meter.ts";
+import { benchOrg } from "../harness/organization.ts";
 import { type Contender, inRounds } from "../harness/report/rounds.ts";
 import { renderSideBySide } from "../harness/report/side-by-side.ts";
 import { percentile } from "../harness/report/statistics.ts";
@@ -78,7 +78,7 @@ async function openPlace(
 ): Promise<Place> {
   const store = databaseUrl === undefined ? {} : { HERALD_DATABASE_URL: databaseUrl };
   const herald = await startHerald(folder, { ...noLimit, ...store }, { root });
-  await herald.putConversation(house.quiet, []);
+  await herald.putConversation(benchOrg.quiet, []);
   await warmUp(herald, warmUpMs);
   const ids = await fill(herald, conversations, "x".repeat(characters));
   if (databaseUrl !== undefined) {
@@ -103,10 +103,10 @@ async function fill(herald: HeraldPeer, conversations: number, body: string): Pr
 async function send({ url }: HeraldPeer, cid: string, body: string): Promise<string> {
   const response = await fetch(`${url}/admin/message`, {
     method: "POST",
-    headers: { "Admin-Api-Key": house.key, "Content-Type": "application/json" },
+    headers: { "Admin-Api-Key": benchOrg.key, "Content-Type": "application/json" },
     body: JSON.stringify({
-      organizationId: house.org,
-      senderId: house.sender,
+      organizationId: benchOrg.id,
+      senderId: benchOrg.sender,
       message: { id: randomUUID(), cid, body },
     }),
   });
@@ -120,7 +120,7 @@ function replaying({ name, herald, ids }: Place, size: number, probe: Probe): Co
   return {
     name,
     async run(ms) {
-      const token = await tokenOf(house.org, listener);
+      const token = await tokenOf(benchOrg.id, listener);
       const since = ids.at(-1 - size) ?? "";
       const probing = probe.ask(herald.url, ms);
       const stopMeter = startMeter(herald.pid);

@@ -1,6 +1,6 @@
-import { createRequestTemplate, type IdKind, type Lane, openLanes } from "../harness/crowds/lane.ts";
-import { house, sendBody } from "../harness/house.ts";
+import { createRequestTemplate, type IdKind, type Lane, openLanes } from "../harness/clients/lane.ts";
 import { startMeter } from "../harness/meter.ts";
+import { benchOrg, sendBody } from "../harness/organization.ts";
 import type { Contender, Measures } from "../harness/report/rounds.ts";
 import type { Peer } from "../harness/servers.ts";
 
@@ -14,7 +14,7 @@ export type Load = {
 
 /** Starts `callers` callers, each with a connection of its own and one request in flight. */
 export async function startLoad({ url }: Peer, callers: number, ids: IdKind = "random"): Promise<Load> {
-  const request = createRequestTemplate(url, "/admin/message", house.key, sendBody(house.quiet), ids);
+  const request = createRequestTemplate(url, "/admin/message", benchOrg.key, sendBody(benchOrg.quiet), ids);
   return startCallers(await openLanes(request, callers));
 }
 

@@ -6,7 +6,7 @@ import { createThrottle, parentOf, type Throttle } from "../harness/cores.ts";
 import type { Measures, Series } from "../harness/report/rounds.ts";
 import { renderSideBySide } from "../harness/report/side-by-side.ts";
 import type { Case, Findings } from "./case.ts";
-import { openGround, type StormGround } from "./storm/ground.ts";
+import { openFixture, type StormFixture } from "./storm/fixture.ts";
 import { playStorm, type Variant } from "./storm/play.ts";
 
 const defaultSize = 15_000;
@@ -49,10 +49,10 @@ export const storm: Case = async (dataDir, { rounds }, wishes) => {
   const { against, size = defaultSize, isEmbedded, databaseShare } = wishes;
   const postgres = isEmbedded ? undefined : await startPostgres();
   if (!isEmbedded && postgres === undefined) throw new Error("this part needs PostgreSQL, or --sqlite");
-  const grounds: [Checkout, StormGround][] = [];
+  const fixtures: [Checkout, StormFixture][] = [];
   for (const checkout of checkoutsOf(against)) {
     const databaseUrl = await postgres?.createDatabase();
-    grounds.push([checkout, await openGround(join(dataDir, checkout.name), checkout, databaseUrl, size)]);
+    fixtures.push([checkout, await openFixture(join(dataDir, checkout.name), checkout, databaseUrl, size)]);
   }
   const throttle = databaseShare === undefined ? undefined : await throttlePostgres(postgres?.url, databaseShare);
   const store = isEmbedded ? "SQLite" : `PostgreSQL${throttle ? ` with ${databaseShare} of a core` : ""}`;
@@ -61,9 +61,9 @@ export const storm: Case = async (dataDir, { rounds }, wishes) => {
     const title = `${size.toLocaleString("en-US")} ${variant.what}, ${store}`;
     const series: Series = {};
     for (let round = 0; round < Math.min(rounds, roundsAtMost); round++) {
-      for (const [{ name }, ground] of grounds) {
+      for (const [{ name }, fixture] of fixtures) {
         console.error(`  ${title}: ${name}, round ${round + 1}`);
-        const measures = await playStorm(ground, variant, size, round);
+        const measures = await playStorm(fixture, variant, size, round);
         series[name] = [...(series[name] ?? []), measures];
       }
     }

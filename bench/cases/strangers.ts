@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import { createRequestTemplate, openLanes } from "../harness/crowds/lane.ts";
+import { createRequestTemplate, openLanes } from "../harness/clients/lane.ts";
 import type { HeraldPeer } from "../harness/herald.ts";
-import { house, sendBody } from "../harness/house.ts";
 import { startMeter } from "../harness/meter.ts";
+import { benchOrg, sendBody } from "../harness/organization.ts";
 import type { Contender } from "../harness/report/rounds.ts";
 import { spreadOf } from "../harness/report/statistics.ts";
 import { shares } from "./sends.ts";
@@ -22,8 +22,8 @@ export function sendsBeside(herald: HeraldPeer, strangers: Strangers | undefined
   return {
     name: strangers === undefined ? `${herald.name}-undisturbed` : herald.name,
     async run(ms) {
-      const crowd = strangers && (await gather(herald, strangers));
-      const request = createRequestTemplate(herald.url, "/admin/message", house.key, sendBody(house.quiet));
+      const clients = strangers && (await gather(herald, strangers));
+      const request = createRequestTemplate(herald.url, "/admin/message", benchOrg.key, sendBody(benchOrg.quiet));
       const lanes = await openLanes(request, callers);
       const times: number[] = [];
       const stopMeter = startMeter(herald.pid);
@@ -41,7 +41,7 @@ export function sendsBeside(herald: HeraldPeer, strangers: Strangers | undefined
       );
       const busy = stopMeter();
       for (const lane of lanes) lane.close();
-      await crowd?.lift();
+      await clients?.lift();
       return {
         ...spreadOf(times),
         samples: times.length,
@@ -59,7 +59,7 @@ async function gather({ url }: HeraldPeer, strangers: Strangers): Promise<{ lift
     ipc: () => open(),
   });
   process.on("exit", () => child.kill("SIGKILL"));
-  child.send({ url, key: house.key, ...strangers });
+  child.send({ url, key: benchOrg.key, ...strangers });
   await Promise.race([areOpen, child.exited]);
   if (child.exitCode !== null) throw new Error(`the strangers ended with code ${child.exitCode}`);
   return {

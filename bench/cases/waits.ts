@@ -1,7 +1,7 @@
-import { createRequestTemplate, openLanes } from "../harness/crowds/lane.ts";
+import { createRequestTemplate, openLanes } from "../harness/clients/lane.ts";
 import type { HeraldPeer } from "../harness/herald.ts";
-import { house, sendBody } from "../harness/house.ts";
 import { startMeter } from "../harness/meter.ts";
+import { benchOrg, sendBody } from "../harness/organization.ts";
 import type { Contender } from "../harness/report/rounds.ts";
 import { spreadOf } from "../harness/report/statistics.ts";
 import { shares } from "./sends.ts";
@@ -41,7 +41,7 @@ export function sendsBesideWaits(herald: HeraldPeer, others: number, isWaiting: 
       if (isWaiting) await watchesBecome(herald, others);
       else await Promise.all(answers);
       await Bun.sleep(settleMs);
-      const lanes = await openLanes(requestTo(herald, house.quiet), callers);
+      const lanes = await openLanes(requestTo(herald, benchOrg.quiet), callers);
       const times: number[] = [];
       const stopMeter = startMeter(herald.pid);
       const endsAt = performance.now() + ms;
@@ -71,7 +71,7 @@ export function sendsBesideWaits(herald: HeraldPeer, others: number, isWaiting: 
 }
 
 function requestTo({ url }: HeraldPeer, cid: string, headers: readonly string[] = []) {
-  return createRequestTemplate(url, "/admin/message", house.key, sendBody(cid), "random", headers);
+  return createRequestTemplate(url, "/admin/message", benchOrg.key, sendBody(cid), "random", headers);
 }
 
 /** Resolves once the node watches this many events. */

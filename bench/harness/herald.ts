@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { house } from "./house.ts";
+import { benchOrg } from "./organization.ts";
 import { type Peer, type PeerOptions, startPeer } from "./servers.ts";
 
 /** Herald as a peer, with what a bench needs to fill it. */
@@ -10,7 +10,7 @@ export type HeraldPeer = Peer & {
   tokensOf(uids: readonly string[]): Promise<string[]>;
 };
 
-/** The secret of user tokens in every run, so that a crowd can sign its own. */
+/** The secret of user tokens in every run, so that clients can sign their own. */
 export const tokenSecret = "bench-token-secret-0123456789abcdefghijklmnop";
 
 /** The limits that are lifted, as settings. */
@@ -50,7 +50,7 @@ export async function startHerald(
   const env = {
     HERALD_PORT: "0",
     HERALD_DATA_DIR: join(dataDir, "herald"),
-    HERALD_ADMIN_API_KEY: house.key,
+    HERALD_ADMIN_API_KEY: benchOrg.key,
     HERALD_TOKEN_SECRET: tokenSecret,
     ...(!areLimitsKept && {
       HERALD_LIMIT_PING_SECONDS: "86400",
@@ -64,7 +64,7 @@ export async function startHerald(
   async function ask(method: string, path: string, body: object): Promise<Record<string, unknown>> {
     const response = await fetch(peer.url + path, {
       method,
-      headers: { "Admin-Api-Key": house.key, "Content-Type": "application/json" },
+      headers: { "Admin-Api-Key": benchOrg.key, "Content-Type": "application/json" },
       body: JSON.stringify(body),
     });
     const text = await response.text();
@@ -72,18 +72,18 @@ export async function startHerald(
     return text === "" ? {} : JSON.parse(text);
   }
 
-  await ask("PUT", pathOf(house.org), {});
+  await ask("PUT", pathOf(benchOrg.id), {});
   return {
     ...peer,
-    async putConversation(cid, uids, org = house.org) {
-      if (org !== house.org) await ask("PUT", pathOf(org), {});
-      await ask("PUT", `${pathOf(org)}/conversations/${cid}`, { participants: [house.sender, ...uids] });
+    async putConversation(cid, uids, org = benchOrg.id) {
+      if (org !== benchOrg.id) await ask("PUT", pathOf(org), {});
+      await ask("PUT", `${pathOf(org)}/conversations/${cid}`, { participants: [benchOrg.sender, ...uids] });
     },
     async tokensOf(uids) {
       const tokens: string[] = [];
       for (let from = 0; from < uids.length; from += atOnce) {
         const asked = uids.slice(from, from + atOnce).map(async (uid) => {
-          const { token } = await ask("POST", `${pathOf(house.org)}/users/${uid}/tokens`, {});
+          const { token } = await ask("POST", `${pathOf(benchOrg.id)}/users/${uid}/tokens`, {});
           return String(token);
         });
         tokens.push(...(await Promise.all(asked)));

@@ -1,7 +1,7 @@
-import { type Audience, openAudience } from "./crowds/audience.ts";
-import { createRequestTemplate, openLane, type RequestTemplate } from "./crowds/lane.ts";
+import { type Audience, openAudience } from "./clients/audience.ts";
+import { createRequestTemplate, openLane, type RequestTemplate } from "./clients/lane.ts";
 import type { HeraldPeer } from "./herald.ts";
-import { house, sendBody } from "./house.ts";
+import { benchOrg, sendBody } from "./organization.ts";
 import type { Peer } from "./servers.ts";
 
 /** A conversation on one server with its listeners, and the request that sends to it. */
@@ -23,7 +23,7 @@ export async function openHeraldStage(
   const tokens = await herald.tokensOf(uids);
   const headers = tokens.map((token) => [`Authorization: Bearer ${token}`]);
   const audience = await openAudience({ url: herald.url, path: "/ws", headers, hello: ping, ...hearing });
-  const request = createRequestTemplate(herald.url, "/admin/message", house.key, sendBody(topic));
+  const request = createRequestTemplate(herald.url, "/admin/message", benchOrg.key, sendBody(topic));
   return await calibrated({ peer: herald, topic, request, audience });
 }
 
@@ -31,7 +31,7 @@ export async function openHeraldStage(
 export async function openBareStage(peer: Peer, topic: string, size: number, hearing: Hearing): Promise<Stage> {
   const headers = Array.from({ length: size }, () => []);
   const audience = await openAudience({ url: peer.url, path: `/${topic}`, headers, hello: ping, ...hearing });
-  const request = createRequestTemplate(peer.url, `/${topic}`, house.key, sendBody(topic));
+  const request = createRequestTemplate(peer.url, `/${topic}`, benchOrg.key, sendBody(topic));
   return await calibrated({ peer, topic, request, audience });
 }
 

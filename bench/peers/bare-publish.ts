@@ -1,7 +1,7 @@
 // Floor of the deliveries: Bun.serve with one topic per conversation and nothing else. POST /<topic> publishes a frame
 // as long as Herald's (BENCH_FRAME_BYTES) and answers 201 like Herald. POST /<topic>/loop?inFlight=16&ms=1500 publishes
 // in a loop inside this process, with nothing to trigger it, and returns the number of frames.
-import { sampleAnswer } from "../harness/house.ts";
+import { sampleAnswer } from "../harness/organization.ts";
 import { sayListening } from "../harness/servers.ts";
 
 const frame = "x".repeat(Number(process.env.BENCH_FRAME_BYTES ?? 320));

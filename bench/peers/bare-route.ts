@@ -3,7 +3,7 @@
 import { Hono } from "hono";
 import { defaultPayloadLimits } from "../../src/contract/limits.ts";
 import { createSendMessageRequest } from "../../src/contract/messages/messages.ts";
-import { sampleAnswer } from "../harness/house.ts";
+import { sampleAnswer } from "../harness/organization.ts";
 import { sayListening } from "../harness/servers.ts";
 
 const schema = createSendMessageRequest(defaultPayloadLimits);

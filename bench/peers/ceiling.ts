@@ -1,6 +1,6 @@
 // The minimum cost of a response: Bun.serve without a route, a parser or a promise. The callers cannot measure more
 // than they reach here.
-import { sampleAnswer } from "../harness/house.ts";
+import { sampleAnswer } from "../harness/organization.ts";
 import { sayListening } from "../harness/servers.ts";
 
 const body = JSON.stringify(sampleAnswer);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createId } from "../../src/lib/text/ids.ts";
 import { migrateStore } from "../../src/store/migrate.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
-import { house } from "../harness/house.ts";
+import { benchOrg } from "../harness/organization.ts";
 import { sayListening } from "../harness/servers.ts";
 
 const [dataDir = "."] = process.argv.slice(2);
@@ -20,8 +20,8 @@ async function insertFor(ms: number): Promise<{ count: number; elapsedMs: number
   const startedAt = performance.now();
   let count = 0;
   while (performance.now() - startedAt < ms) {
-    const values = [createId(), house.quiet, house.sender, crypto.randomUUID(), fingerprint, payload, Date.now()];
-    await driver.transaction((sql) => sql.run(insert, house.org, ++offset, ...values));
+    const values = [createId(), benchOrg.quiet, benchOrg.sender, crypto.randomUUID(), fingerprint, payload, Date.now()];
+    await driver.transaction((sql) => sql.run(insert, benchOrg.id, ++offset, ...values));
     count++;
   }
   return { count, elapsedMs: performance.now() - startedAt };

@@ -19,7 +19,7 @@ import { createSystemMessages } from "../../src/services/messages/system-message
 import { migrateStore } from "../../src/store/migrate.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore, createWrites } from "../../src/store/store.ts";
-import { house } from "../harness/house.ts";
+import { benchOrg } from "../harness/organization.ts";
 import { sayListening } from "../harness/servers.ts";
 
 const [dataDir = "."] = process.argv.slice(2);
@@ -29,15 +29,15 @@ const driver = openSqlite(join(dataDir, "one-per-commit.db"));
 await migrateStore(driver);
 const announce = () => undefined;
 const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce, batchSize });
-await store.organizations.put(house.org, undefined, clock.now());
-await store.conversations.put(house.org, house.quiet, { participants: [house.sender] }, clock.now());
+await store.organizations.put(benchOrg.id, undefined, clock.now());
+await store.conversations.put(benchOrg.id, benchOrg.quiet, { participants: [benchOrg.sender] }, clock.now());
 
 const onError = (error: unknown) => console.error(error);
 const keyring = createKeyring({
   keys: store.keys,
-  bootstrap: { initial: { key: house.key, former: [] }, store: undefined },
+  bootstrap: { initial: { key: benchOrg.key, former: [] }, store: undefined },
   onKey: () => undefined,
-  secret: house.key,
+  secret: benchOrg.key,
   clock,
   elapsed: clock,
   refusals: createRefusals({ perSecond: Number.POSITIVE_INFINITY, burst: 0, clock }),

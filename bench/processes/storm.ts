@@ -1,8 +1,12 @@
-// A part of a crowd that connects at once, in a process of its own, as one process has few file descriptors. The parent
+// Clients that connect at once, in a process of its own, as one process has few file descriptors. The parent
 // orders `sign` (the tokens), `open` (sockets that say nothing), `connect` (all at once), `tell`; all but `connect` are
 // answered.
-import { type Person, tokenOf } from "../harness/crowds/crowd.ts";
-import { createStormCrowd, type StormCrowd, type StormReport } from "../harness/crowds/storm-crowd.ts";
+import { type Person, tokenOf } from "../harness/clients/idle-clients.ts";
+import {
+  createReturningClients,
+  type ReturningClients,
+  type StormReport,
+} from "../harness/clients/returning-clients.ts";
 
 /** What the parent orders. */
 export type StormOrder =
@@ -14,22 +18,22 @@ export type StormOrder =
 /** `ready` once an order is done, or the current state. */
 export type StormAnswer = "ready" | StormReport;
 
-let crowd: StormCrowd | undefined;
+let clients: ReturningClients | undefined;
 
 async function obey(order: StormOrder): Promise<StormAnswer | undefined> {
   if (order.want === "sign") {
     const tokens: string[] = [];
     for (const { org, uid } of order.people) tokens.push(await tokenOf(org, uid));
-    crowd = createStormCrowd(order.url, tokens);
+    clients = createReturningClients(order.url, tokens);
     return "ready";
   }
-  if (crowd === undefined) throw new Error("there is no crowd yet");
-  if (order.want === "tell") return crowd.report();
+  if (clients === undefined) throw new Error("there are no clients yet");
+  if (order.want === "tell") return clients.report();
   if (order.want === "connect") {
-    crowd.connect();
+    clients.connect();
     return undefined;
   }
-  await crowd.open();
+  await clients.open();
   return "ready";
 }
 

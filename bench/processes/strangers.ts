@@ -1,4 +1,4 @@
-// Strangers at the door, in a process of its own, so that they use no file descriptors and no turns of the load
+// Unauthenticated clients, in a process of its own, so that they use no file descriptors and no turns of the load
 // generator: half handshakes that say nothing more, and uploads that trickle. Closed connections are reopened. The
 // parent sends {url, halves, uploads}; the answer, once all are open, is their number.
 import { connect, type Socket } from "node:net";

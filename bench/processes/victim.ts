@@ -2,7 +2,7 @@
 // the server shows in full. The parent sends {url, org, everyMs} once, with `key` unless it is the bench's own, and
 // later {tell}, which is answered with the duration of each send begun since the last time, and the number of failures.
 import { randomUUID } from "node:crypto";
-import { house } from "../harness/house.ts";
+import { benchOrg } from "../harness/organization.ts";
 
 /** What the parent sends. */
 export type VictimOrder = { url: string; org: string; everyMs: number; key?: string } | { tell: true };
@@ -16,7 +16,7 @@ let report: VictimReport = { times: [], failed: {} };
 
 type Send = { url: string; org: string; key?: string };
 
-async function send({ url, org, key = house.key }: Send, { times, failed }: VictimReport): Promise<void> {
+async function send({ url, org, key = benchOrg.key }: Send, { times, failed }: VictimReport): Promise<void> {
   const sentAt = performance.now();
   let outcome: string;
   try {
@@ -25,8 +25,8 @@ async function send({ url, org, key = house.key }: Send, { times, failed }: Vict
       headers: { "Admin-Api-Key": key, "Content-Type": "application/json" },
       body: JSON.stringify({
         organizationId: org,
-        senderId: house.sender,
-        message: { id: randomUUID(), cid: house.quiet, body: "still here" },
+        senderId: benchOrg.sender,
+        message: { id: randomUUID(), cid: benchOrg.quiet, body: "still here" },
       }),
       signal: AbortSignal.timeout(giveUpMs),
     });

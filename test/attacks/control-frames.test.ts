@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { handshake, headEnd, readServerFrame } from "../../bench/harness/crowds/handshake.ts";
+import { handshake, headEnd, readServerFrame } from "../../bench/harness/clients/handshake.ts";
 import { within } from "../harness/deadline.ts";
 import { useHerald } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";

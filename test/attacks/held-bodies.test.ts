@@ -7,7 +7,7 @@ import { useHerald } from "../harness/servers/herald.ts";
 
 const herald = useHerald({ oneNode: "memory is a node's own" });
 const mebibyte = 2 ** 20;
-const crowd = 200;
+const callersAtOnce = 200;
 const bodyBytes = 1_000_000;
 
 /** Sends a complete body with an unknown key. */
@@ -33,7 +33,7 @@ test("two hundred bodies of a megabyte with a wrong key are read and dropped whi
   await (await post("/admin/message")).end();
   const { pid } = herald();
   const before = memoryOf(pid);
-  const callers = await Promise.all(Array.from({ length: crowd }, () => post("/admin/message")));
+  const callers = await Promise.all(Array.from({ length: callersAtOnce }, () => post("/admin/message")));
   await eventually(() => callers.every(({ isSent }) => isSent()) || undefined, "the bodies to be taken");
   expect(callers.filter(({ heard }) => heard.cut)).toEqual([]);
   expect(memoryOf(pid) - before).toBeLessThan(128 * mebibyte); // 190 MiB if they were held; up to 108 of garbage was measured

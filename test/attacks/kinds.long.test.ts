@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { fillFixture, type Known, victimOrg } from "../../bench/attacks/fixture.ts";
 import { startHelper } from "../../bench/harness/helper.ts";
 import { tokenSecret } from "../../bench/harness/herald.ts";
-import { house } from "../../bench/harness/house.ts";
+import { benchOrg } from "../../bench/harness/organization.ts";
 import type { AttackerOrder, AttackerReport } from "../../bench/processes/attacker.ts";
 import { eventually } from "../harness/deadline.ts";
 import { useHerald } from "../harness/servers/herald.ts";
@@ -10,7 +10,7 @@ import { callWith } from "../harness/servers/keys.ts";
 
 const herald = useHerald({
   oneNode: "what is attacked is a node",
-  key: house.key,
+  key: benchOrg.key,
   env: { HERALD_TOKEN_SECRET: tokenSecret },
 });
 
@@ -61,8 +61,8 @@ describe("somebody else's sends are answered 201 while attackers", () => {
     const { victimKey, ...known } = await fixtureOf();
     await using _attackers = await start(attack, known);
     for (let count = 0; count < sends; count++) {
-      const message = { cid: house.quiet, body: `${count}` };
-      const request = { organizationId: victimOrg, senderId: house.sender, message };
+      const message = { cid: benchOrg.quiet, body: `${count}` };
+      const request = { organizationId: victimOrg, senderId: benchOrg.sender, message };
       const answer = await callWith(herald(), victimKey, "POST", "/admin/message", request);
       expect(answer.status).toBe(201);
     }

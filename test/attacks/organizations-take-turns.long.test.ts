@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createRequestTemplate, openLanes } from "../../bench/harness/crowds/lane.ts";
+import { createRequestTemplate, openLanes } from "../../bench/harness/clients/lane.ts";
 import { importInto, messageLine } from "../contract/transfer/lines.ts";
 import { useHerald } from "../harness/servers/herald.ts";
 import { createKey } from "../harness/servers/keys.ts";

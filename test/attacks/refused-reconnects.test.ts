@@ -7,9 +7,9 @@ import { createOrganization, type Organization } from "../harness/servers/organi
 
 const env = { HERALD_LIMIT_USER_REQUESTS: "1", HERALD_TRUSTED_PROXIES: "127.0.0.1" };
 const herald = useHerald({ oneNode: "who is refused by one node waits for nobody who is by another", env });
-const crowd = 300;
+const clients = 300;
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
-const elsewhere = { "X-Forwarded-For": "192.0.2.1" }; // so that it does not come in behind the crowd's address
+const elsewhere = { "X-Forwarded-For": "192.0.2.1" }; // so that it does not come in behind the address of those who are refused
 
 /** The token of a user whose budget is used up. */
 async function overBudget(org: Organization, uid: string): Promise<string> {
@@ -24,7 +24,7 @@ describe("a client that is refused and returns at once", () => {
     const [token, otherToken] = await Promise.all([overBudget(one, "alice"), overBudget(other, "bob")]);
     let refused = 0;
     const sockets = await Promise.all(
-      Array.from({ length: crowd }, async () => {
+      Array.from({ length: clients }, async () => {
         const socket = await openSocket(herald().url);
         void socket.closed.then(() => refused++);
         return socket;
@@ -33,7 +33,7 @@ describe("a client that is refused and returns at once", () => {
     for (const socket of sockets) socket.send({ request: { connect: { token }, id: 1 } });
     const answer = await requestSse(herald().url, { ...bearer(otherToken), ...elsewhere });
     expect("refused" in answer && answer.refused.status).toBe(429);
-    expect(refused).toBeLessThan(crowd / 2);
+    expect(refused).toBeLessThan(clients / 2);
     const codes = await Promise.all(sockets.map(async ({ closed }) => (await within(closed, "a close")).code));
     expect(new Set(codes)).toEqual(new Set([4429]));
   });

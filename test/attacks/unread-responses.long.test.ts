@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { get } from "../../bench/harness/crowds/handshake.ts";
+import { get } from "../../bench/harness/clients/handshake.ts";
 import { memoryOf, peakMemoryOf } from "../../bench/harness/meter.ts";
 import { eventually } from "../harness/deadline.ts";
 import { type Herald, useHerald } from "../harness/servers/herald.ts";

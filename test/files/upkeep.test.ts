@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createThreadScheduler } from "../../src/lib/event-loop/thread-scheduler.ts";
 import { unavailable } from "../../src/contract/errors/errors.ts";
+import { createThreadScheduler } from "../../src/lib/event-loop/thread-scheduler.ts";
 import { createFileFigures } from "../../src/services/files/file-figures.ts";
 import { createFileUpkeep } from "../../src/services/files/file-upkeep.ts";
 import { createFiles } from "../../src/services/files/files.ts";
@@ -53,7 +53,16 @@ function startFiles() {
   };
   const bytes = watchBytes({ ...disk, remove }, { figures, outages });
   const thread = createThreadScheduler();
-  const files = createFiles({ ...store, bytes, use: unlimited, thread, maxBytes: 1_000, figures, clock, elapsed: clock });
+  const files = createFiles({
+    ...store,
+    bytes,
+    use: unlimited,
+    thread,
+    maxBytes: 1_000,
+    figures,
+    clock,
+    elapsed: clock,
+  });
   const upkeep = createFileUpkeep({ upkeep: store.files, bytes, clock, pause: async () => undefined });
   return { store, files, upkeep, state, told, figures };
 }

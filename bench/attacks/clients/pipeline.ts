@@ -1,4 +1,4 @@
-import { headEnd } from "../../harness/crowds/handshake.ts";
+import { headEnd } from "../../harness/clients/handshake.ts";
 import { keepOpen } from "./connections.ts";
 import type { Tally } from "./tally.ts";
 

@@ -1,5 +1,5 @@
-import { tokenOf } from "../../harness/crowds/crowd.ts";
-import { handshake, headEnd, maskedText } from "../../harness/crowds/handshake.ts";
+import { handshake, headEnd, maskedText } from "../../harness/clients/handshake.ts";
+import { tokenOf } from "../../harness/clients/idle-clients.ts";
 import { tenant } from "../attack.ts";
 import { elsewhere, keepOpen, type Line, type Talk } from "./connections.ts";
 import type { Tally } from "./tally.ts";

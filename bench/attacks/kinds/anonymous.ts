@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createApiKey } from "../../../src/contract/keys/api-key.ts";
-import { handshake } from "../../harness/crowds/handshake.ts";
+import { handshake } from "../../harness/clients/handshake.ts";
 import type { Attack } from "../attack.ts";
 import { besideVictim, fill, keepOpen } from "../clients/connections.ts";
 import { askWithoutEnd, requestOf, statusOf } from "../clients/pipeline.ts";

@@ -1,4 +1,4 @@
-import { get, headEnd } from "../../harness/crowds/handshake.ts";
+import { get, headEnd } from "../../harness/clients/handshake.ts";
 import { type Attack, stallMs, type Target, tenant, tenantPath } from "../attack.ts";
 import { keepOpen } from "../clients/connections.ts";
 import { askWithoutEnd, requestOf, statusOf } from "../clients/pipeline.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { get } from "../../harness/crowds/handshake.ts";
-import { house } from "../../harness/house.ts";
+import { get } from "../../harness/clients/handshake.ts";
+import { benchOrg } from "../../harness/organization.ts";
 import { type Attack, type Target, tenant, tenantPath } from "../attack.ts";
 import { type Call, call, put } from "../clients/calls.ts";
 import { elsewhere, keepOpen } from "../clients/connections.ts";
@@ -123,7 +123,7 @@ export const keyAttacks: readonly Attack[] = [
     mustBeTold: true,
     who: "key with `keys:manage` of an organization limited to 1,000 requests a second: sends with eleven keys",
     async run(target, tally) {
-      const operator = { url: target.url, key: house.key };
+      const operator = { url: target.url, key: benchOrg.key };
       await put(operator, tally, "limit", tenantPath(), { limits: { requests_per_second: 1_000 } });
       sendWithAllKeys(target, tally);
     },

@@ -1,21 +1,21 @@
 import { createLogReader } from "../../../src/store/log/log-reader.ts";
 import { connectPostgres } from "../../../src/store/postgres/postgres.ts";
-import { openCrowd } from "../../harness/crowds/crowd.ts";
+import { openIdleClients } from "../../harness/clients/idle-clients.ts";
 import { memoryOfKernel } from "../../harness/meter.ts";
 import type { CostRun } from "../../harness/report/costs.ts";
 import type { Peer } from "../../harness/servers.ts";
-import { type Ground, inHall, inMany, memoryAtRest, sizes, spend, strangers } from "./ground.ts";
+import { type Fixture, inHall, inMany, memoryAtRest, sizes, spend, strangers } from "./fixture.ts";
 
 const idleMs = 10_000;
 const headChecks = 100;
 
 /** Measures what an idle node costs, and what WebSockets add: memory, connecting, and staying connected. */
-export async function costsOfSockets(ground: Ground): Promise<CostRun> {
-  const node = await ground.startNode();
+export async function costsOfSockets(fixture: Fixture): Promise<CostRun> {
+  const node = await fixture.startNode();
   const idleNodeBytes = await memoryAtRest(node.pid);
-  const idle = await spend(ground, node, () => Bun.sleep(idleMs));
-  const { bytes, kernelBytes, connect, close } = await fillWith(ground, node, "socket");
-  const crowded = await spend(ground, node, () => Bun.sleep(idleMs));
+  const idle = await spend(fixture, node, () => Bun.sleep(idleMs));
+  const { bytes, kernelBytes, connect, close } = await fillWith(fixture, node, "socket");
+  const crowded = await spend(fixture, node, () => Bun.sleep(idleMs));
   await close();
   await node.stop();
   const idleNodeCpu = idle.nodeMicros / idle.seconds;
@@ -32,32 +32,32 @@ export async function costsOfSockets(ground: Ground): Promise<CostRun> {
 }
 
 /** Measures the memory and the connects of server-sent event streams. */
-export async function costsOfStreams(ground: Ground): Promise<CostRun> {
-  const node = await ground.startNode();
-  const { bytes, connect, close } = await fillWith(ground, node, "stream");
+export async function costsOfStreams(fixture: Fixture): Promise<CostRun> {
+  const node = await fixture.startNode();
+  const { bytes, connect, close } = await fillWith(fixture, node, "stream");
   await close();
   await node.stop();
   return { streamBytes: bytes, connectStreamCpu: connect.node };
 }
 
 /** Pings once a second, to separate their cost from that of staying connected. */
-export async function costOfPings(ground: Ground, { idleNodeCpu = 0, socketIdleCpu = 0 }: CostRun): Promise<CostRun> {
-  const node = await ground.startNode({ HERALD_LIMIT_PING_SECONDS: "1" });
-  const crowd = await openCrowd(node, inHall.slice(0, sizes.few), "socket");
-  const before = crowd.pings();
-  const { nodeMicros, seconds } = await spend(ground, node, () => Bun.sleep(idleMs));
-  const pings = crowd.pings() - before;
-  await crowd.close();
+export async function costOfPings(fixture: Fixture, { idleNodeCpu = 0, socketIdleCpu = 0 }: CostRun): Promise<CostRun> {
+  const node = await fixture.startNode({ HERALD_LIMIT_PING_SECONDS: "1" });
+  const clients = await openIdleClients(node, inHall.slice(0, sizes.few), "socket");
+  const before = clients.pings();
+  const { nodeMicros, seconds } = await spend(fixture, node, () => Bun.sleep(idleMs));
+  const pings = clients.pings() - before;
+  await clients.close();
   await node.stop();
   return { pingCpu: (nodeMicros - seconds * (idleNodeCpu + socketIdleCpu * sizes.few)) / pings };
 }
 
 /** Measures what further conversations add to a connection. */
-export async function costOfSubscriptions(ground: Ground, { socketBytes = 0 }: CostRun): Promise<CostRun> {
-  const node = await ground.startNode();
-  const first = await openCrowd(node, inHall.slice(0, sizes.few), "socket");
+export async function costOfSubscriptions(fixture: Fixture, { socketBytes = 0 }: CostRun): Promise<CostRun> {
+  const node = await fixture.startNode();
+  const first = await openIdleClients(node, inHall.slice(0, sizes.few), "socket");
   const before = await memoryAtRest(node.pid);
-  const second = await openCrowd(node, inMany, "socket");
+  const second = await openIdleClients(node, inMany, "socket");
   const bytes = ((await memoryAtRest(node.pid)) - before) / inMany.length;
   await Promise.all([first.close(), second.close()]);
   await node.stop();
@@ -65,11 +65,11 @@ export async function costOfSubscriptions(ground: Ground, { socketBytes = 0 }: C
 }
 
 /** Measures what organizations add to the connections in them. */
-export async function costOfOrganizations(ground: Ground, { socketBytes = 0 }: CostRun): Promise<CostRun> {
-  const node = await ground.startNode();
-  const first = await openCrowd(node, strangers.slice(0, sizes.fewOrganizations), "socket");
+export async function costOfOrganizations(fixture: Fixture, { socketBytes = 0 }: CostRun): Promise<CostRun> {
+  const node = await fixture.startNode();
+  const first = await openIdleClients(node, strangers.slice(0, sizes.fewOrganizations), "socket");
   const before = await memoryAtRest(node.pid);
-  const second = await openCrowd(node, strangers.slice(sizes.fewOrganizations), "socket");
+  const second = await openIdleClients(node, strangers.slice(sizes.fewOrganizations), "socket");
   const bytes = ((await memoryAtRest(node.pid)) - before) / second.size;
   await Promise.all([first.close(), second.close()]);
   await node.stop();
@@ -80,15 +80,15 @@ export async function costOfOrganizations(ground: Ground, { socketBytes = 0 }: C
  * Measures the comparison of heads that a node makes every five seconds, which is too cheap to be seen from outside. So
  * this process, otherwise idle, makes the same comparison many times.
  */
-export async function costOfHeadChecks(ground: Ground): Promise<CostRun> {
-  const reader = connectPostgres(ground.databaseUrl);
+export async function costOfHeadChecks(fixture: Fixture): Promise<CostRun> {
+  const reader = connectPostgres(fixture.databaseUrl);
   const { heads } = createLogReader({ reader });
   const orgs = strangers.map(({ org }) => org);
   await heads(orgs);
-  const [databaseMs, own] = [await ground.databaseCpuMs(), process.cpuUsage()];
+  const [databaseMs, own] = [await fixture.databaseCpuMs(), process.cpuUsage()];
   for (let check = 0; check < headChecks; check++) await heads(orgs);
   const { user, system } = process.cpuUsage(own);
-  const databaseMicros = ((await ground.databaseCpuMs()) - databaseMs) * 1000;
+  const databaseMicros = ((await fixture.databaseCpuMs()) - databaseMs) * 1000;
   await reader.close();
   const compared = headChecks * orgs.length;
   return { headCheckCpu: (user + system) / compared, headCheckDatabaseCpu: databaseMicros / compared };
@@ -98,24 +98,24 @@ export async function costOfHeadChecks(ground: Ground): Promise<CostRun> {
  * Opens a few connections, then many; the difference gives the cost of one. Others were opened and closed before, to
  * warm up.
  */
-async function fillWith(ground: Ground, node: Peer, kind: "socket" | "stream") {
+async function fillWith(fixture: Fixture, node: Peer, kind: "socket" | "stream") {
   const [warm, some, more] = [
     inHall.slice(sizes.many),
     inHall.slice(0, sizes.few),
     inHall.slice(sizes.few, sizes.many),
   ];
-  await (await openCrowd(node, warm, kind)).close();
-  const first = await openCrowd(node, some, kind);
+  await (await openIdleClients(node, warm, kind)).close();
+  const first = await openIdleClients(node, some, kind);
   const before = await memoryAtRest(node.pid);
   const kernelBefore = memoryOfKernel();
-  const opened: Awaited<ReturnType<typeof openCrowd>>[] = [];
-  const connect = await spend(ground, node, async () => opened.push(await openCrowd(node, more, kind)));
+  const opened: Awaited<ReturnType<typeof openIdleClients>>[] = [];
+  const connect = await spend(fixture, node, async () => opened.push(await openIdleClients(node, more, kind)));
   const bytes = ((await memoryAtRest(node.pid)) - before) / more.length;
   const ends = 2 * more.length; // both ends are on this machine
   return {
     bytes,
     kernelBytes: (memoryOfKernel() - kernelBefore) / ends,
     connect: { node: connect.nodeMicros / more.length, database: connect.databaseMicros / more.length },
-    close: async () => void (await Promise.all([first, ...opened].map((crowd) => crowd.close()))),
+    close: async () => void (await Promise.all([first, ...opened].map((clients) => clients.close()))),
   };
 }

@@ -9,7 +9,7 @@ import {
   costsOfStreams,
 } from "./connections.ts";
 import { costOfRemembering, costsOfEvents } from "./events.ts";
-import { layGround } from "./ground.ts";
+import { openFixture } from "./fixture.ts";
 import { costsOfStorage } from "./storage.ts";
 
 const roundsAtMost = 3; // a round takes minutes
@@ -19,7 +19,7 @@ const roundsAtMost = 3; // a round takes minutes
  * server, free of offsets and of the load of neighbours. Later steps of a round subtract what earlier ones measured.
  */
 export const costs: Case = async (dataDir, { rounds }) => {
-  const ground = await layGround(dataDir);
+  const fixture = await openFixture(dataDir);
   const steps = [
     costsOfSockets,
     costsOfStreams,
@@ -37,12 +37,12 @@ export const costs: Case = async (dataDir, { rounds }) => {
       const run: CostRun = {};
       for (const step of steps) {
         console.error(`  round ${round + 1}: ${step.name}`);
-        Object.assign(run, await step(ground, run));
+        Object.assign(run, await step(fixture, run));
       }
       runs.push(run);
     }
   } finally {
-    await ground.stop();
+    await fixture.stop();
   }
   return { series: { [costSeries.title]: { [costSeries.contender]: runs } }, rows: [] };
 };

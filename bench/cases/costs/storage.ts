@@ -1,11 +1,11 @@
 import { closeSync, fdatasyncSync, openSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { openCrowd } from "../../harness/crowds/crowd.ts";
+import { openIdleClients } from "../../harness/clients/idle-clients.ts";
 import { cpuMsOf } from "../../harness/meter.ts";
 import type { CostRun } from "../../harness/report/costs.ts";
 import { median } from "../../harness/report/statistics.ts";
 import { startLoad } from "../sends.ts";
-import { fillHall, type Ground, inHall, sizes } from "./ground.ts";
+import { type Fixture, fillHall, inHall, sizes } from "./fixture.ts";
 
 const callers = 64;
 const storedAtLeast = 30_000;
@@ -16,18 +16,18 @@ const flushBytes = 8 * 1024;
  * Measures the bytes of a stored event, and what a single node on SQLite spends on a connect. Runs after
  * `costsOfEvents` of the same round.
  */
-export async function costsOfStorage(ground: Ground): Promise<CostRun> {
-  const [stored = { bytes: 0, count: 0 }]: { bytes: number; count: number }[] = await ground.database`
+export async function costsOfStorage(fixture: Fixture): Promise<CostRun> {
+  const [stored = { bytes: 0, count: 0 }]: { bytes: number; count: number }[] = await fixture.database`
     SELECT pg_total_relation_size('event')::float8 AS bytes, count(*)::int AS count FROM event`;
 
-  const node = await ground.startEmbedded();
+  const node = await fixture.startEmbedded();
   const file = join(node.folder, "herald.db");
   await fillHall(node);
-  await (await openCrowd(node, inHall.slice(sizes.many), "socket")).close();
+  await (await openIdleClients(node, inHall.slice(sizes.many), "socket")).close();
   const before = cpuMsOf(node.pid);
-  const crowd = await openCrowd(node, inHall.slice(0, sizes.few), "socket");
-  const connectMs = (cpuMsOf(node.pid) - before) / crowd.size;
-  await crowd.close();
+  const clients = await openIdleClients(node, inHall.slice(0, sizes.few), "socket");
+  const connectMs = (cpuMsOf(node.pid) - before) / clients.size;
+  await clients.close();
   const load = await startLoad(node, callers);
   while (load.count() < storedAtLeast) await Bun.sleep(50);
   await load.stop();

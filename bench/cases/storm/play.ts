@@ -1,18 +1,18 @@
 import { loadavg } from "node:os";
-import type { Person } from "../../harness/crowds/crowd.ts";
-import type { StormReport } from "../../harness/crowds/storm-crowd.ts";
+import type { Person } from "../../harness/clients/idle-clients.ts";
+import type { StormReport } from "../../harness/clients/returning-clients.ts";
 import { type Helper, startHelper } from "../../harness/helper.ts";
-import { house } from "../../harness/house.ts";
 import { peakMemoryOf, startMeter } from "../../harness/meter.ts";
+import { benchOrg } from "../../harness/organization.ts";
 import type { Measures } from "../../harness/report/rounds.ts";
 import { percentile } from "../../harness/report/statistics.ts";
 import { startPeer } from "../../harness/servers.ts";
 import type { StormAnswer, StormOrder } from "../../processes/storm.ts";
 import type { VictimOrder, VictimReport } from "../../processes/victim.ts";
-import { peopleOf, type StormGround, victimOrg } from "./ground.ts";
+import { peopleOf, type StormFixture, victimOrg } from "./fixture.ts";
 
 /**
- * How the crowd comes: on sockets that are already open or not, and as known users or as ones created on connecting.
+ * How the clients come: on sockets that are already open or not, and as known users or as ones created on connecting.
  */
 export type Variant = { what: string; isOpenBefore: boolean; areKnown: boolean };
 
@@ -22,37 +22,37 @@ const victimEveryMs = 50;
 const askEveryMs = 500;
 const stormMayTakeMs = 90_000;
 
-/** Starts a node, lets the crowd in, and reports how the crowd, the node and the victim fared. */
+/** Starts a node, lets the clients in, and reports how they, the node and the victim fared. */
 export async function playStorm(
-  ground: StormGround,
+  fixture: StormFixture,
   { isOpenBefore, areKnown }: Variant,
   size: number,
   round: number,
 ): Promise<Measures> {
   const [loadBefore = Number.NaN] = loadavg();
   const log = createErrorCount();
-  const node = await ground.startNode(log.hear);
+  const node = await fixture.startNode(log.hear);
   const people = areKnown ? peopleOf(size) : strangersOf(size, round);
   const route = await startPeer("bare-route", ["bench/peers/bare-route.ts"]);
   const victim = startCaller(node.url);
   const bystander = startCaller(route.url);
-  const crowd = await gather(node.url, people);
+  const clients = await gather(node.url, people);
 
   await Promise.all([tell(victim), tell(bystander)]); // their first sends open their connections
   await Bun.sleep(calmMs);
   const [calm, calmBeside] = await Promise.all([tell(victim), tell(bystander)]);
   if (isOpenBefore) {
-    await orderAll(crowd, { want: "open" });
+    await orderAll(clients, { want: "open" });
     await Promise.all([tell(victim), tell(bystander)]);
   }
   const errorsBefore = log.count();
   const stopMeter = startMeter(node.pid);
-  for (const part of crowd) part.tell({ want: "connect" });
-  const reports = await untilIn(crowd, size);
+  for (const part of clients) part.tell({ want: "connect" });
+  const reports = await untilIn(clients, size);
   const busy = stopMeter();
   const [stormy, stormyBeside] = await Promise.all([tell(victim), tell(bystander)]);
   const peakBytes = peakMemoryOf(node.pid);
-  await Promise.all([victim, bystander, ...crowd].map((helper) => helper.stop()));
+  await Promise.all([victim, bystander, ...clients].map((helper) => helper.stop()));
   await Promise.all([node.stop(), route.stop()]);
   log.show();
 
@@ -103,7 +103,7 @@ function startCaller(url: string): Caller {
 
 type Part = Helper<StormOrder, StormAnswer>;
 
-/** Starts the processes that share the crowd, with their tokens signed. */
+/** Starts the processes that share the clients, with their tokens signed. */
 async function gather(url: string, people: readonly Person[]): Promise<Part[]> {
   const parts: Part[] = [];
   for (let from = 0; from < people.length; from += ofProcess) {
@@ -172,5 +172,5 @@ function added(title: string, counts: readonly Record<string, number>[]): Measur
 }
 
 function strangersOf(size: number, round: number): Person[] {
-  return Array.from({ length: size }, (_, index) => ({ org: house.org, uid: `stranger-${round}-${index}` }));
+  return Array.from({ length: size }, (_, index) => ({ org: benchOrg.id, uid: `stranger-${round}-${index}` }));
 }

@@ -1,20 +1,20 @@
-import { idPlaceholder } from "./crowds/lane.ts";
+import { idPlaceholder } from "./clients/lane.ts";
 
 /** The organization of every run, its only sender and its API key. */
-export const house = {
+export const benchOrg = {
   key: "bench-key-0123456789abcdefghijklmnopqrstuvwxyz",
-  org: "bench",
+  id: "bench",
   sender: "sender",
   /** A conversation whose only participant is the sender, and which nobody hears. */
   quiet: "quiet",
 } as const;
 
 /** The message used for every figure: 100 characters, one parameter, no attachment. */
-export function sendBody(cid: string, org: string = house.org): object {
+export function sendBody(cid: string, org: string = benchOrg.id): object {
   const body = "The quick brown fox jumps over the lazy dog, and then it does so once more, until the line is full.";
   return {
     organizationId: org,
-    senderId: house.sender,
+    senderId: benchOrg.sender,
     message: { id: idPlaceholder, body: `${body}!`, cid, x: { kind: "note" } },
   };
 }
@@ -22,8 +22,8 @@ export function sendBody(cid: string, org: string = house.org): object {
 /** A system message to these users. */
 export function systemBody(uids: readonly string[]): object {
   return {
-    organizationId: house.org,
-    senderId: house.sender,
+    organizationId: benchOrg.id,
+    senderId: benchOrg.sender,
     messageSystem: { id: idPlaceholder, uids, x: { kind: "note" } },
   };
 }
@@ -32,7 +32,7 @@ export function systemBody(uids: readonly string[]): object {
 export function everyoneBody(org: string): object {
   return {
     organizationId: org,
-    senderId: house.sender,
+    senderId: benchOrg.sender,
     messageSystem: { id: idPlaceholder, everyone: true, x: { kind: "note" } },
   };
 }

@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { startNats } from "../../../test/harness/engines/nats.ts";
 import { startPostgres } from "../../../test/harness/engines/postgres.ts";
-import type { Person } from "../../harness/crowds/crowd.ts";
+import type { Person } from "../../harness/clients/idle-clients.ts";
 import { type HeraldPeer, startHerald } from "../../harness/herald.ts";
-import { house } from "../../harness/house.ts";
 import { cpuMsOf, exactCpuMsOf, memoryOf } from "../../harness/meter.ts";
+import { benchOrg } from "../../harness/organization.ts";
 
 /** How many of each to count. Large enough that the kernel's CPU accounting in steps of 10 ms does not matter. */
 export const sizes = {
@@ -19,7 +19,7 @@ export const sizes = {
 } as const;
 
 /** What all rounds share: PostgreSQL, NATS, and a directory of users and organizations. */
-export type Ground = {
+export type Fixture = {
   /** Starts a node on the shared servers, without connections or requests so far. */
   startNode(settings?: Record<string, string>): Promise<HeraldPeer>;
   /** Starts a single node on SQLite in a folder of its own. */
@@ -49,7 +49,7 @@ export const strangers: readonly Person[] = Array.from({ length: sizes.organizat
 }));
 
 /** Starts the servers and fills the directory. */
-export async function layGround(dataDir: string): Promise<Ground> {
+export async function openFixture(dataDir: string): Promise<Fixture> {
   const postgres = await startPostgres();
   const nats = await startNats();
   if (postgres === undefined || nats === undefined) throw new Error("this part needs PostgreSQL and NATS");
@@ -59,7 +59,7 @@ export async function layGround(dataDir: string): Promise<Ground> {
   let started = 0;
   const nextFolder = () => join(dataDir, `node-${++started}`);
 
-  const ground: Ground = {
+  const fixture: Fixture = {
     startNode: (more = {}) => startHerald(nextFolder(), { ...settings, ...more }),
     async startEmbedded() {
       const folder = nextFolder();
@@ -79,16 +79,16 @@ export async function layGround(dataDir: string): Promise<Ground> {
       postgres.stop();
     },
   };
-  const first = await ground.startNode();
+  const first = await fixture.startNode();
   await fill(first);
   await database`ANALYZE`;
   await first.stop();
-  return ground;
+  return fixture;
 }
 
 /** Creates the conversation of everyone in `inHall`. */
 export async function fillHall(herald: HeraldPeer): Promise<void> {
-  await herald.putConversation(house.quiet, []);
+  await herald.putConversation(benchOrg.quiet, []);
   await herald.putConversation(
     hall,
     inHall.map(({ uid }) => uid),
@@ -96,12 +96,12 @@ export async function fillHall(herald: HeraldPeer): Promise<void> {
 }
 
 /** Runs `work` and returns the CPU that the node and PostgreSQL used for it. */
-export async function spend(ground: Ground, { pid }: { pid: number }, work: () => Promise<unknown>): Promise<Spent> {
-  const databaseBefore = await ground.databaseCpuMs();
+export async function spend(fixture: Fixture, { pid }: { pid: number }, work: () => Promise<unknown>): Promise<Spent> {
+  const databaseBefore = await fixture.databaseCpuMs();
   const [nodeBefore, startedAt] = [cpuMsOf(pid), performance.now()];
   await work();
   const [nodeMs, seconds] = [cpuMsOf(pid) - nodeBefore, (performance.now() - startedAt) / 1000];
-  const databaseMs = (await ground.databaseCpuMs()) - databaseBefore;
+  const databaseMs = (await fixture.databaseCpuMs()) - databaseBefore;
   return { nodeMicros: nodeMs * 1000, databaseMicros: databaseMs * 1000, seconds };
 }
 
@@ -127,10 +127,10 @@ async function fill(herald: HeraldPeer): Promise<void> {
   const atOnce = 50;
   for (let from = 0; from < strangers.length; from += atOnce) {
     const some = strangers.slice(from, from + atOnce);
-    await Promise.all(some.map(({ org, uid }) => herald.putConversation(house.quiet, [uid], org)));
+    await Promise.all(some.map(({ org, uid }) => herald.putConversation(benchOrg.quiet, [uid], org)));
   }
 }
 
 function people(count: number, uidOf: (index: number) => string): Person[] {
-  return Array.from({ length: count }, (_, index) => ({ org: house.org, uid: uidOf(index) }));
+  return Array.from({ length: count }, (_, index) => ({ org: benchOrg.id, uid: uidOf(index) }));
 }

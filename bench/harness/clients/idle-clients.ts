@@ -4,7 +4,7 @@ import type { Peer } from "../servers.ts";
 import { get, handshake, headEnd, maskedPong, maskedText } from "./handshake.ts";
 
 /** Open connections that send nothing but pongs. */
-export type Crowd = {
+export type IdleClients = {
   readonly size: number;
   /** Pings received and answered. */
   pings(): number;
@@ -23,11 +23,11 @@ const pingFrame = Buffer.from([0x89, 0]);
 const secret = new TextEncoder().encode(tokenSecret);
 
 /** Opens a WebSocket or a stream for each person. Resolves once all of them have joined. */
-export async function openCrowd(
+export async function openIdleClients(
   peer: Pick<Peer, "url">,
   people: readonly Person[],
   kind: "socket" | "stream",
-): Promise<Crowd> {
+): Promise<IdleClients> {
   const { host, hostname, port } = new URL(peer.url);
   const isSocket = kind === "socket";
   const sockets: { end(): void }[] = [];

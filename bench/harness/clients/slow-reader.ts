@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Peer } from "../servers.ts";
-import { type Person, tokenOf } from "./crowd.ts";
 import { get, handshake, headEnd } from "./handshake.ts";
+import { type Person, tokenOf } from "./idle-clients.ts";
 
 /** A connection that can stop reading. It answers no pings. */
 export type Reader = {

@@ -4,7 +4,7 @@ import { returnWaitMs } from "../../../sdk/waiting/return-wait.ts";
 import { handshake, headEnd, maskedText, readServerFrame } from "./handshake.ts";
 
 /**
- * The state of a crowd: how many are in, how long each took, how often they tried, why connections ended, and the
+ * The state of the clients: how many are in, how long each took, how often they tried, why connections ended, and the
  * refusals of `connect`.
  */
 export type StormReport = {
@@ -18,7 +18,7 @@ export type StormReport = {
 };
 
 /** Clients that connect and retry like the SDK. */
-export type StormCrowd = {
+export type ReturningClients = {
   /** Opens all sockets and sends nothing. Resolves once each is open or has ended. */
   open(): Promise<void>;
   /** Open clients send `connect` at once; the others open first. */
@@ -47,7 +47,7 @@ const closeOpcode = 8;
 const isFinal = (code: number) => code >= 4400 && code <= 4499 && code !== 4408 && code !== 4429;
 
 /** Creates an idle client for each token. */
-export function createStormCrowd(url: string, tokens: readonly string[]): StormCrowd {
+export function createReturningClients(url: string, tokens: readonly string[]): ReturningClients {
   const { host, hostname, port } = new URL(url);
   const endings: Record<string, number> = {};
   const refusals: Record<string, number> = {};

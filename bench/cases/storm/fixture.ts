@@ -1,12 +1,12 @@
 import { SQL } from "bun";
 import type { Checkout } from "../../harness/checkouts.ts";
-import { openCrowd, type Person } from "../../harness/crowds/crowd.ts";
+import { openIdleClients, type Person } from "../../harness/clients/idle-clients.ts";
 import { type HeraldPeer, startHerald } from "../../harness/herald.ts";
-import { house } from "../../harness/house.ts";
+import { benchOrg } from "../../harness/organization.ts";
 import { warmUp } from "../sends.ts";
 
 /** A database of one checkout with all users in it. */
-export type StormGround = {
+export type StormFixture = {
   /**
    * Starts a node, and lets a few clients connect and send, so that its code is compiled. `onLine` is called with each
    * line it writes.
@@ -14,7 +14,7 @@ export type StormGround = {
   startNode(onLine: (line: string) => void): Promise<HeraldPeer>;
 };
 
-/** The organization of the caller who has nothing to do with the crowd. */
+/** The organization of the caller who has nothing to do with the clients. */
 export const victimOrg = "victim";
 
 const hall = "hall";
@@ -23,21 +23,21 @@ const few = 500;
 
 /** The users that Herald knows in advance. */
 export function peopleOf(size: number): Person[] {
-  return Array.from({ length: size }, (_, index) => ({ org: house.org, uid: `known-${index}` }));
+  return Array.from({ length: size }, (_, index) => ({ org: benchOrg.id, uid: `known-${index}` }));
 }
 
 /** Fills the database of this checkout: SQLite in the folder, or the one at `databaseUrl`. */
-export async function openGround(
+export async function openFixture(
   folder: string,
   { root }: Checkout,
   databaseUrl: string | undefined,
   size: number,
-): Promise<StormGround> {
+): Promise<StormFixture> {
   const settings: Record<string, string> = databaseUrl === undefined ? {} : { HERALD_DATABASE_URL: databaseUrl };
   const people = peopleOf(size);
   const first = await startHerald(folder, settings, { root });
-  await first.putConversation(house.quiet, []);
-  await first.putConversation(house.quiet, [], victimOrg);
+  await first.putConversation(benchOrg.quiet, []);
+  await first.putConversation(benchOrg.quiet, [], victimOrg);
   await first.putConversation(
     hall,
     people.map(({ uid }) => uid),
@@ -51,8 +51,8 @@ export async function openGround(
     async startNode(onLine) {
       const node = await startHerald(folder, settings, { root, onLine });
       await warmUp(node, warmUpMs);
-      const crowd = await openCrowd(node, people.slice(0, few), "socket");
-      await crowd.close();
+      const clients = await openIdleClients(node, people.slice(0, few), "socket");
+      await clients.close();
       return node;
     },
   };
