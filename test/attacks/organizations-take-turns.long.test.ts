@@ -13,13 +13,13 @@ const herald = useHerald({
 const waiting = 1_500;
 const longBody = "x".repeat(30_000);
 /**
- * Sends in six batches of 256 KiB at most: the two in progress, the one with the victim's send, and those answered
- * while its answer is in flight to this process, which is busy with the crowd. Without turns, all that wait come first.
+ * Sends in six batches of 256 KiB at most: the two in progress, the one with the other organization's send, and those
+ * answered while its answer is in flight to this process, which is busy. Without turns, all that wait come first.
  */
 const fewBatches = Math.ceil((6 * 2 ** 18) / longBody.length);
 
 /** Callers who send as soon as they are answered, so that `waiting` sends wait at any time. */
-async function crowd(org: Organization, cid: string) {
+async function keepSending(org: Organization, cid: string) {
   const message = { id: "0".repeat(32), cid, body: longBody };
   const template = createRequestTemplate(herald().url, "/admin/message", herald().key, {
     organizationId: org.id,
@@ -72,14 +72,14 @@ describe("organizations take turns (row 5)", () => {
     const [many, one] = [await createOrganization(herald()), await createOrganization(herald())];
     const cid = await many.conversation(["alice"]);
     const quiet = await one.conversation(["bob"]);
-    const attackers = await crowd(many, cid);
+    const callers = await keepSending(many, cid);
     const passed: number[] = [];
     for (let count = 0; count < 9; count++) {
-      const before = attackers.answered();
+      const before = callers.answered();
       await one.sent("bob", { cid: quiet, body: `${count}` });
-      passed.push(attackers.answered() - before);
+      passed.push(callers.answered() - before);
     }
-    await attackers.end();
+    await callers.end();
     expect(median(passed)).toBeLessThanOrEqual(fewBatches);
   });
 

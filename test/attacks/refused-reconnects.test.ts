@@ -9,7 +9,7 @@ const env = { HERALD_LIMIT_USER_REQUESTS: "1", HERALD_TRUSTED_PROXIES: "127.0.0.
 const herald = useHerald({ oneNode: "who is refused by one node waits for nobody who is by another", env });
 const clients = 300;
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
-const elsewhere = { "X-Forwarded-For": "192.0.2.1" }; // so that it does not come in behind the address of those who are refused
+const elsewhere = { "X-Forwarded-For": "192.0.2.1" }; // another address than that of those who are refused
 
 /** The token of a user whose budget is used up. */
 async function overBudget(org: Organization, uid: string): Promise<string> {
@@ -19,7 +19,7 @@ async function overBudget(org: Organization, uid: string): Promise<string> {
 }
 
 describe("a client that is refused and returns at once", () => {
-  test("waits for the turn of its organization, and delays another's by one", async () => {
+  test("waits for its turn, and delays one of another organization by a few turns", async () => {
     const [one, other] = await Promise.all([createOrganization(herald()), createOrganization(herald())]);
     const [token, otherToken] = await Promise.all([overBudget(one, "alice"), overBudget(other, "bob")]);
     let refused = 0;

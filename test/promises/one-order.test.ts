@@ -56,7 +56,7 @@ describe("promise 3: every open connection hears every event once, in one order"
     for (const client of clients) client.cut();
   });
 
-  test("a crowd that shares the node, in two conversations, with clients that join meanwhile", async () => {
+  test("many connections in two conversations, beside another organization, with clients that join meanwhile", async () => {
     const [org, neighbour] = [await createOrganization(herald()), await createOrganization(herald())];
     const uids = Array.from({ length: 60 }, (_, index) => `user ${index}`);
     const cids = [await org.conversation(["sender", ...uids]), await org.conversation(["sender", ...uids])];
