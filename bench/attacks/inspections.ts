@@ -14,11 +14,11 @@ import { wrongPrefix } from "./report/verdict.ts";
 
 type Inspected = { attacked: AttackedNode; target: Target };
 
-/** A scene with what the attackers have heard so far. */
+/** A node under attack, with what the attackers have heard so far. */
 type InspectedDuring = Inspected & { heard: Heard };
 
 /** Examines a node. Names of measures that must be 0 begin with `wrong: `. */
-type Inspection<In extends Inspected = Inspected> = (scene: In) => Promise<Measures>;
+type Inspection<In extends Inspected = Inspected> = (inspected: In) => Promise<Measures>;
 
 /** How many of the attackers' connections the node has ended without their noticing, as they do not read. */
 export const endedUnheard = "seen: ended, unheard";
@@ -28,12 +28,12 @@ export const inspectionsDuring: Readonly<Record<string, Inspection<InspectedDuri
   "unread-streams": countEnded,
   "unread-sockets": countEnded,
   "unread-lists": countEnded,
-  "bad-tokens": ({ target }) => comeIn(target),
-  "bad-keys": ({ target }) => comeIn(target),
+  "bad-tokens": ({ target }) => presentCredentials(target),
+  "bad-keys": ({ target }) => presentCredentials(target),
 };
 
 /** What is examined once the attack is over, given what the same examination found before it. */
-export const inspectionsAfter: Readonly<Record<string, (scene: Inspected) => Promise<() => Promise<Measures>>>> = {
+export const inspectionsAfter: Readonly<Record<string, (inspected: Inspected) => Promise<() => Promise<Measures>>>> = {
   acks: async ({ attacked, target }) => {
     const before = await countRows(attacked);
     return () => countReceipts(attacked, target, before);
@@ -48,12 +48,12 @@ async function countEnded({ target: { url }, heard }: InspectedDuring): Promise<
   return { [endedUnheard]: Math.max(0, connections - cut - open) };
 }
 
-const entrances = 20;
+const attempts = 20;
 
 /** Presents valid tokens and valid keys from the address at which others are refused; counts the refusals. */
-async function comeIn({ url, moreKeys }: Target): Promise<Measures> {
+async function presentCredentials({ url, moreKeys }: Target): Promise<Measures> {
   const refused = { token: 0, socket: 0, key: 0 };
-  for (let count = 0; count < entrances; count++) {
+  for (let count = 0; count < attempts; count++) {
     const authorization = `Bearer ${await tokenOf(tenant.org, `member-${count}`)}`;
     const stream = new AbortController();
     const sse = await fetch(`${url}/sse`, { headers: { Authorization: authorization }, signal: stream.signal });

@@ -7,7 +7,7 @@ import type { Measures, Series } from "../harness/report/rounds.ts";
 import { renderSideBySide } from "../harness/report/side-by-side.ts";
 import type { Case, Findings } from "./case.ts";
 import { openFixture, type StormFixture } from "./storm/fixture.ts";
-import { playStorm, type Variant } from "./storm/play.ts";
+import { runStorm, type Variant } from "./storm/run.ts";
 
 const defaultSize = 15_000;
 const roundsAtMost = 3; // a storm takes up to a minute
@@ -63,7 +63,7 @@ export const storm: Case = async (dataDir, { rounds }, wishes) => {
     for (let round = 0; round < Math.min(rounds, roundsAtMost); round++) {
       for (const [{ name }, fixture] of fixtures) {
         console.error(`  ${title}: ${name}, round ${round + 1}`);
-        const measures = await playStorm(fixture, variant, size, round);
+        const measures = await runStorm(fixture, variant, size, round);
         series[name] = [...(series[name] ?? []), measures];
       }
     }

@@ -23,7 +23,7 @@ const askEveryMs = 500;
 const stormMayTakeMs = 90_000;
 
 /** Starts a node, lets the clients in, and reports how they, the node and the victim fared. */
-export async function playStorm(
+export async function runStorm(
   fixture: StormFixture,
   { isOpenBefore, areKnown }: Variant,
   size: number,
