@@ -1,17 +1,31 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createOwner } from "../owner.ts";
+import { createOwner, type Owner } from "../owner.ts";
+import { nextTurn } from "./next-turn.ts";
 import { createThreadScheduler } from "./thread-scheduler.ts";
 
+const sliceUs = 100;
+/** What organizations may take before they have to pay: three turns, as the scheduler counts them. */
+const creditUs = 3 * 25;
+
+const newOwner = () => createOwner(() => expect.unreachable());
+
 /** A thread whose turns are taken by hand: `run` begins the next one, if anything asked for it. */
-function useThread(sliceUs = 100) {
-  const deferred: (() => void)[] = [];
-  const thread = createThreadScheduler({ sliceUs, defer: (callback) => void deferred.push(callback) });
+function useThread() {
+  let deferred: (() => void) | undefined;
+  const thread = createThreadScheduler({
+    sliceUs,
+    defer(callback) {
+      expect(deferred).toBeUndefined(); // one turn of the event loop is enough
+      deferred = callback;
+    },
+  });
   const begun: string[] = [];
 
   /** Takes the next turn of the event loop. Returns whether there is one. */
   async function run(): Promise<boolean> {
-    const next = deferred.shift();
+    const next = deferred;
+    deferred = undefined;
     next?.();
     for (let step = 0; step < 4; step++) await Promise.resolve();
     return next !== undefined;
@@ -43,6 +57,16 @@ describe("a thread", () => {
     expect(ask("a4", 60)).toBe(true); // there was room left
   });
 
+  test("begins a slice of a millisecond in each turn of the event loop, unless told otherwise", async () => {
+    const thread = createThreadScheduler();
+    expect([thread.turn("a", 999), thread.turn("a", 1)]).toEqual([undefined, undefined]);
+    const waiting = thread.turn("a", 1);
+    expect(waiting).toBeInstanceOf(Promise);
+    await nextTurn();
+    expect(thread.waiting).toBe(0);
+    await waiting;
+  });
+
   test("lets organizations take turns by cost, and their keys within them", async () => {
     const { ask, runAll, begun } = useThread();
     for (const name of ["a0", "a1", "a2", "a3", "b1", "c1"]) ask(name);
@@ -66,7 +90,7 @@ describe("a thread", () => {
 
   test("forgets those whose owner closes, and does not let them wait if it has closed", async () => {
     const { thread, ask, runAll, begun } = useThread();
-    const owner = createOwner(() => expect.unreachable());
+    const owner = newOwner();
     ask("a1");
     const gone = thread.turn("g", 100, { owner });
     ask("a2");
@@ -76,6 +100,23 @@ describe("a thread", () => {
     expect(thread.turn("g", 100, { owner })).toBeUndefined();
     await runAll();
     expect(begun).toEqual(["a1", "a2"]);
+  });
+
+  test("keeps nothing of an owner whose work has begun", async () => {
+    const { thread, ask, runAll, begun } = useThread();
+    const owner = newOwner();
+    expect([thread.turn("g", 100, { owner }), owner.size]).toEqual([undefined, 0]);
+    const turn = thread.turn("g", 100, { owner });
+    expect(owner.size).toBe(1);
+    await runAll();
+    await turn;
+    expect(owner.size).toBe(0);
+    ask("g1");
+    ask("g2");
+    owner.close();
+    expect(thread.waiting).toBe(1);
+    await runAll();
+    expect(begun).toEqual(["g1", "g2"]);
   });
 
   test("asks for the organization only if somebody has to wait", async () => {
@@ -89,64 +130,114 @@ describe("a thread", () => {
     await turn;
   });
 
-  test("is never idle while anybody waits, begins everything once and in order, and is fair", async () => {
+  test("takes no cost that is not a number", () => {
+    expect(() => useThread().thread.turn("a", Number.NaN)).toThrow(RangeError);
+  });
+
+  test("is never idle while anybody waits, begins a slice at a time, everything once, and in order", async () => {
     const arrival = fc.record({
-      name: fc.constantFrom("a", "b", "c", "d"),
-      cost: fc.integer({ min: 1, max: 300 }),
+      org: fc.constantFrom("a", "b", "c"),
+      part: fc.constantFrom("x", "y"),
+      cost: fc.integer({ min: 1, max: 3 * sliceUs }),
       turnsLater: fc.integer({ min: 0, max: 3 }),
+      closesAfter: fc.option(fc.integer({ min: 0, max: 5 }), { freq: 3, nil: undefined }),
     });
     await fc.assert(
       fc.asyncProperty(fc.array(arrival, { maxLength: 80 }), async (arrivals) => {
-        const { thread, ask, run, begun } = useThread();
-        const costs = new Map<string, number>();
-        const asked = new Map<string, string[]>();
-        const used = new Map<string, number>(); // by organizations, since all of them wait
-        let seen = 0;
+        const { thread, run } = useThread();
+        const asked: { place: string; name: string; cost: number; owner: Owner }[] = [];
+        const begun: typeof asked = [];
+        const closing: { owner: Owner; inTurns: number }[] = [];
+        let inTurn: number[] = []; // the costs of what began in this turn of the event loop
+        const costOf = (costs: number[]) => costs.reduce((sum, cost) => sum + cost, 0);
+
+        function note(one: (typeof asked)[number]): void {
+          begun.push(one);
+          inTurn.push(one.cost);
+          expect(costOf(inTurn.slice(0, -1))).toBeLessThan(sliceUs);
+        }
 
         async function turn(): Promise<void> {
+          for (const one of closing) if (one.inTurns-- === 0) one.owner.close();
           const before = thread.waiting;
-          const hasTurn = await run();
-          if (before > 0) expect([hasTurn, begun.length > seen]).toEqual([true, true]); // work-conserving
-          for (; seen < begun.length; seen++) {
-            const name = begun[seen] ?? "";
-            used.set(name.charAt(0), (used.get(name.charAt(0)) ?? 0) + (costs.get(name) ?? 0));
-          }
+          inTurn = [];
+          expect((await run()) || before === 0).toBe(true);
+          expect(thread.waiting === 0 || costOf(inTurn) >= sliceUs).toBe(true);
         }
 
-        for (const [index, { name, cost, turnsLater }] of arrivals.entries()) {
+        for (const [index, { org, part, cost, turnsLater, closesAfter }] of arrivals.entries()) {
           for (let later = 0; later < turnsLater; later++) await turn();
-          const one = `${name}${index}`;
-          costs.set(one, cost);
-          asked.set(name, [...(asked.get(name) ?? []), one]);
-          ask(one, cost);
+          const owner = newOwner();
+          if (closesAfter !== undefined) closing.push({ owner, inTurns: closesAfter });
+          const one = { place: `${org}${part}`, name: `${index}`, cost, owner };
+          const isFree = thread.waiting === 0 && costOf(inTurn) < sliceUs;
+          asked.push(one);
+          const waiting = thread.turn(org, cost, { part, owner });
+          expect(waiting === undefined).toBe(isFree);
+          if (waiting === undefined) note(one);
+          else void waiting.then(() => owner.isClosed || note(one));
         }
         while (thread.waiting > 0) await turn();
-        await run();
-        for (const [name, ones] of asked) expect(begun.filter((one) => one.charAt(0) === name)).toEqual(ones);
+        for (const place of new Set(asked.map((one) => one.place))) {
+          const of = (all: typeof asked) => all.filter((one) => one.place === place);
+          const due = of(asked).filter((one) => !one.owner.isClosed || begun.includes(one));
+          expect(of(begun)).toEqual(due);
+        }
       }),
     );
   });
 
-  test("gives organizations that always wait the same, within the cost of their largest pieces", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 2, maxLength: 5 }), async (costs) => {
-        const { thread, run } = useThread();
-        const used = costs.map(() => 0);
-        let isOver = false;
-        const loop = async (index: number, cost: number) => {
-          while (!isOver) {
-            await thread.turn(`${index}`, cost);
-            used[index] = (used[index] ?? 0) + cost;
-          }
-        };
-        const loops = costs.flatMap((cost, index) => Array.from({ length: 2 + 200 / cost }, () => loop(index, cost)));
-        for (let turn = 0; turn < 200; turn++) await run();
-        expect(Math.max(...used) - Math.min(...used)).toBeLessThanOrEqual(3 * (Math.max(...costs) + 100)); // they begin one after the other
-        isOver = true;
-        while (await run());
-        await Promise.all(loops);
-      }),
-      { numRuns: 30 },
-    );
+  /** Work that asks for its next piece as soon as the last one has begun, as many at a time. */
+  const demand = fc.record({
+    cost: fc.integer({ min: 1, max: sliceUs }),
+    atATime: fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 50 })),
   });
+
+  test.each([
+    ["organizations", (name: string) => ({ org: name })],
+    ["keys of an organization", (name: string) => ({ org: "o", part: name })],
+  ])(
+    "lets none of the %s that always wait be behind another by more than a slice and its largest piece",
+    async (_, placeOf) => {
+      await fc.assert(
+        fc.asyncProperty(demand, fc.array(demand, { minLength: 1, maxLength: 5 }), async (patient, others) => {
+          const { thread, run } = useThread();
+          const behind = others.map(() => 0); // the most since any moment
+          let isOver = false;
+
+          async function loop(name: string, cost: number, note: () => void): Promise<void> {
+            const { org, part } = { part: undefined, ...placeOf(name) };
+            while (!isOver) {
+              await thread.turn(org, cost, { part });
+              note();
+            }
+          }
+
+          const always = 2 + Math.ceil((2 * sliceUs) / patient.cost); // more than can begin in a turn
+          const loops = Array.from({ length: always }, () =>
+            loop("patient", patient.cost, () => {
+              for (const [index, cost] of behind.entries()) behind[index] = Math.max(0, cost - patient.cost);
+            }),
+          );
+          for (const [index, { cost, atATime }] of others.entries())
+            for (let count = 0; count < atATime; count++)
+              loops.push(
+                loop(`${index}`, cost, () => {
+                  behind[index] = (behind[index] ?? 0) + cost;
+                }),
+              );
+          await run(); // what began before anyone had to wait is nobody's turn
+          behind.fill(0);
+          for (let turn = 0; turn < 100; turn++) {
+            await run();
+            expect(Math.max(...behind)).toBeLessThanOrEqual(sliceUs + patient.cost + creditUs);
+          }
+          isOver = true;
+          while (await run());
+          await Promise.all(loops);
+        }),
+        { numRuns: 50 },
+      );
+    },
+  );
 });

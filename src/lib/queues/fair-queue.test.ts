@@ -63,12 +63,39 @@ describe("a fair queue", () => {
     expect(drain(queue)).toEqual(["a1", "b1", "b2", "b3", "b4", "a2"]);
   });
 
+  test("counts an item without weight as one, so that others have their turns", () => {
+    const queue = createFairQueue<string>({ weightPerTurn: 3 });
+    for (let count = 0; count < 10; count++) queue.add("a", "a");
+    queue.add("b", "b");
+    expect(drain(queue).indexOf("b")).toBe(3);
+  });
+
   test("lets the parts of a key take turns within its own", () => {
     const queue = createFairQueue<string>();
     for (const item of ["x1", "x2", "x3", "y1"]) queue.add("a", item, { part: item.charAt(0) });
     queue.add("b", "b1");
     expect([...queue.firsts()]).toEqual(["x1", "y1", "b1"]);
     expect(drain(queue)).toEqual(["x1", "b1", "y1", "x2", "x3"]);
+  });
+
+  test.each([
+    ["key", (item: string) => [item, ""] as const],
+    ["part of a key", (item: string) => ["o", item] as const],
+  ])("lets a %s that has one item at a time take no more than its share", (_, placeOf) => {
+    const queue = createFairQueue<string>({ weightPerTurn: 10 });
+    const add = (item: string, weight: number) => {
+      const [key, part] = placeOf(item);
+      queue.add(key, item, { weight, part });
+    };
+    for (let count = 0; count < 300; count++) add("light", 1);
+    add("heavy", 50);
+    let heavy = 0;
+    for (let taken = 0; taken < 200; taken++) {
+      if (queue.take() !== "heavy") continue;
+      heavy++;
+      add("heavy", 50);
+    }
+    expect(heavy).toBeWithin(3, 6); // one for every 50 light ones
   });
 
   test("gives keys the same weight in the long run, whatever the weight of their items", () => {

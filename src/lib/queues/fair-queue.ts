@@ -57,7 +57,7 @@ type Parts<Item> = { turns: RoundRobin<LinkedList<Waiting<Item>>>; size: number;
 
 /**
  * Creates an empty queue. Keys take turns in order of arrival, and so do the parts of a key; the items of a part keep their
- * order. A key is forgotten once nothing waits under it.
+ * order. A key is forgotten once nothing waits under it and it has paid for its turns.
  */
 export function createFairQueue<Item>(options: Options = {}): FairQueue<Item> {
   const { maxItems = Infinity, maxWeight = Infinity, weightPerTurn, share = Infinity } = options;
@@ -66,22 +66,7 @@ export function createFairQueue<Item>(options: Options = {}): FairQueue<Item> {
   let size = 0;
   let weight = 0;
 
-  function partsOf(key: string): Parts<Item> {
-    const known = turns.get(key);
-    if (known !== undefined) return known;
-    const parts = { turns: createRoundRobin<LinkedList<Waiting<Item>>>(quantum), size: 0, weight: 0 };
-    turns.add(key, parts);
-    return parts;
-  }
-
-  function itemsOf({ turns: parts }: Parts<Item>, part: string): LinkedList<Waiting<Item>> {
-    const known = parts.get(part);
-    if (known !== undefined) return known;
-    const items = createLinkedList<Waiting<Item>>();
-    parts.add(part, items);
-    return items;
-  }
-
+  const createParts = (): Parts<Item> => ({ turns: createRoundRobin(quantum), size: 0, weight: 0 });
   const firstOf = ({ turns: parts }: Parts<Item>) => parts.next()?.content.first;
 
   function remove(link: Link<Waiting<Item>>): void {
@@ -90,12 +75,12 @@ export function createFairQueue<Item>(options: Options = {}): FairQueue<Item> {
     const items = parts?.turns.get(part);
     if (parts === undefined || items === undefined) return;
     items.remove(link);
-    if (items.first === undefined) parts.turns.remove(part);
+    if (items.first === undefined) parts.turns.leave(part);
     parts.size--;
     parts.weight -= removed;
     size--;
     weight -= removed;
-    if (parts.size === 0) turns.remove(key);
+    if (parts.size === 0) turns.leave(key);
   }
 
   return {
@@ -108,12 +93,12 @@ export function createFairQueue<Item>(options: Options = {}): FairQueue<Item> {
     },
     add(key, item, { weight: more = 0, part = "" } = {}) {
       const added = amountOf(more);
-      const parts = partsOf(key);
+      const parts = turns.enter(key, createParts);
       parts.size++;
       parts.weight += added;
       size++;
       weight += added;
-      return itemsOf(parts, part).append({ item, key, part, weight: added });
+      return parts.turns.enter(part, createLinkedList<Waiting<Item>>).append({ item, key, part, weight: added });
     },
     take({ fits, isHeld } = {}) {
       const lane = turns.next(isHeld && (({ key, content }) => isHeld(key, firstOf(content)?.value.weight ?? 0)));
