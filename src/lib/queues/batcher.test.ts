@@ -91,37 +91,6 @@ describe("a batcher", () => {
     ]);
   });
 
-  test("overlaps batches of different keys, and keeps the order of each", async () => {
-    const begun: string[] = [];
-    const ends: (() => void)[] = [];
-    const batcher = createBatcher<string, string>({
-      maxBatch: 2,
-      maxWaiting: 100,
-      keyOf: (item) => item.charAt(0),
-      overlap: { depth: 2, byKey: true },
-      whenFull: full,
-      async flush(items) {
-        begun.push(items.join(" "));
-        await new Promise<void>((resolve) => ends.push(resolve));
-        return items;
-      },
-    });
-    const added = "a1 a2 a3".split(" ").map(batcher.add);
-    await nextTurn();
-    expect(begun).toEqual(["a1 a2"]); // what follows of `a` waits for it
-    added.push(...["b1", "c1", "a4", "c2"].map(batcher.add));
-    await nextTurn();
-    expect(begun).toEqual(["a1 a2", "b1 c1"]);
-    ends[0]?.();
-    await added[0];
-    expect(begun).toEqual(["a1 a2", "b1 c1", "a3 a4"]);
-    ends[1]?.();
-    await added[3];
-    expect(begun).toEqual(["a1 a2", "b1 c1", "a3 a4", "c2"]);
-    for (const end of ends) end();
-    await Promise.all(added);
-  });
-
   test("passes on an outcome that is a failure like any other", async () => {
     const batcher = createBatcher<number, { value: number } | { error: string }>({
       maxBatch: 10,
