@@ -28,7 +28,7 @@ import type { TracePlay } from "./delivery/accounting.ts";
 import type { DeliveryLedger } from "./delivery/delivery-ledger.ts";
 import { createWatches } from "./delivery/watches.ts";
 import { createPlayback } from "./fanout/player.ts";
-import { createSocketTopics, type NativeTopics } from "./fanout/socket-topics.ts";
+import type { NativeTopics } from "./fanout/socket-topics.ts";
 import { createTopics } from "./fanout/topics.ts";
 import { createGatewayFigures, type HeldFigures } from "./figures.ts";
 import { createBacklog } from "./limits/backlog.ts";
@@ -129,6 +129,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     createPlayer,
     createSequencers,
     createSocketSessions,
+    createSocketTopics,
   } = parts;
   const { clock, steadyClock, limits, clientAddress, thread } = dependencies;
   const { onError, onRecovery, ratesOf } = dependencies;

@@ -4,6 +4,7 @@ import { createAccounting } from "./delivery/accounting.ts";
 import { createAudiences } from "./fanout/audiences.ts";
 import { createEventFacts } from "./fanout/event-facts.ts";
 import { createPlayer } from "./fanout/player.ts";
+import { createSocketTopics } from "./fanout/socket-topics.ts";
 import { createConnectionQuotas } from "./limits/connection-quotas.ts";
 import { createSequencers } from "./log/sequencers.ts";
 import { createSocketSessions } from "./websocket/socket-sessions.ts";
@@ -19,6 +20,7 @@ export const gatewayParts = {
   createPlayer,
   createSequencers,
   createSocketSessions,
+  createSocketTopics,
 };
 
 /** The type of `gatewayParts`, for tests that replace some of them. */

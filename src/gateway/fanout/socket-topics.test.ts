@@ -25,7 +25,7 @@ function useSocketTopics() {
       },
     },
     thread,
-    partSize: 100,
+    socketsPerShard: 100,
     onDelivery: ({ id }, connections) => given.push([id, connections]),
   });
   const socketOf = (socket: number) => ({
@@ -86,7 +86,7 @@ describe("a topic of sockets", () => {
 
   test("waits for the thread while another organization uses it", async () => {
     const { gather, publish, leave, thread, heardBy } = useSocketTopics();
-    thread.turn("p", 1);
+    void thread.turn("p", 1);
     gather("many", 150);
     publish("many", first, unheard);
     const left = leave("o");
@@ -139,6 +139,35 @@ describe("a topic of sockets", () => {
     publish("many", third, unheard);
     settle("o");
     expect([0, 149, 150, 151].map(heardBy)).toEqual([["1", "2", "3"], ["1", "2", "3"], ["2", "3"], ["3"]]);
+  });
+
+  test("keep what is published after all that waited was written out of turn", async () => {
+    const { gather, publish, settle, leave, thread, heardBy } = useSocketTopics();
+    gather("many", 150);
+    publish("many", first, unheard);
+    const waiting = leave("o");
+    settle("o");
+    void leave("o");
+    publish("many", second, unheard);
+    thread.open();
+    await waiting;
+    await leave("o");
+    expect([heardBy(0), heardBy(149)]).toEqual([
+      ["1", "2"],
+      ["1", "2"],
+    ]);
+  });
+
+  test("let the organization go on when the thread is free, as what was written counts as its work", async () => {
+    const { gather, publish, leave, thread } = useSocketTopics();
+    gather("few", 100);
+    publish("few", first, unheard);
+    void thread.turn("p", 1);
+    const left = leave("o");
+    expect(thread.waiting).toBe(1);
+    thread.step();
+    await left;
+    expect(leave("o")).toBeUndefined(); // nothing was written since
   });
 
   test("of another organization keeps waiting", () => {

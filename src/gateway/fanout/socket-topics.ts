@@ -47,6 +47,9 @@ type Dependencies = {
   thread: ThreadScheduler;
   /** Called with the number of sockets that an event was handed to. */
   onDelivery(event: LogEvent, connections: number): void;
+  /** How many sockets a shard has at most, and what an organization's writes of one turn may cost; less in simulated worlds. */
+  socketsPerShard?: number;
+  sliceUs?: number;
 };
 
 type Waiting = { event: LogEvent; onSlow: () => void };
@@ -55,15 +58,21 @@ type Group = { topic: string; shards: Map<string, Waiting[]> };
 /** The output of an organization: the cost of what was written in this turn, and what waits, in order. */
 type Output = { spentUs: number; groups: Group[] };
 
-/** The most subscribers of a shard: Bun writes to them in half a millisecond. */
-export const mostOfShard = 100;
+/** The most subscribers of a shard: Bun writes to them in about a millisecond. */
+export const mostOfShard = 250;
 
 /** Creates topics without subscribers. */
-export function createSocketTopics({ sockets, thread, onDelivery }: Dependencies): SocketTopics {
+export function createSocketTopics({
+  sockets,
+  thread,
+  onDelivery,
+  socketsPerShard = mostOfShard,
+  sliceUs = threadCosts.slice,
+}: Dependencies): SocketTopics {
   const shards = new Map<string, string[]>(); // of topics that have several; the first has the topic's name
   const outputs = new Map<string, Output>(); // by organization
   let made = 0;
-  const hasRoom = (name: string) => sockets.countSubscribers(name) < mostOfShard;
+  const hasRoom = (name: string) => sockets.countSubscribers(name) < socketsPerShard;
 
   /** The shards of a topic, without the empty ones at the end. */
   function shardsOf(topic: string): readonly string[] {
@@ -140,7 +149,7 @@ export function createSocketTopics({ sockets, thread, onDelivery }: Dependencies
       if (turn !== undefined) await turn;
       nextShard(output)?.write(); // another one, if all was settled meanwhile
     }
-    outputs.delete(org);
+    if (outputs.get(org) === output) outputs.delete(org); // there may be another, after the log was rewritten
   }
 
   return {
@@ -163,7 +172,7 @@ export function createSocketTopics({ sockets, thread, onDelivery }: Dependencies
       const names = shardsOf(topic);
       const output = outputOf(event.org);
       const [name = topic] = names;
-      if (names.length > 1 || output.groups.length > 0 || output.spentUs >= threadCosts.slice)
+      if (names.length > 1 || output.groups.length > 0 || output.spentUs >= sliceUs)
         return defer(output.groups, topic, names, one);
       const played = write(name, one);
       if (played.connections > 0) output.spentUs += threadCosts.deliveries(played.connections, played.connections);

@@ -105,7 +105,7 @@ export const forgetsHowFarRingReaches = withSequencersThat((sequencer) => ({
 }));
 
 export const playsBurstsAtOnce = withSequencerPart({
-  createPace: (...pace) => ({ ...sequencerParts.createPace(...pace), allows: () => true }),
+  createPace: (onTurn, leave) => ({ ...sequencerParts.createPace(onTurn, leave), allows: () => true }),
 });
 
 export const playsHintsOnTheirNumber = withSequencerPart({ chain: { ...logChain, follows: isNext } });
