@@ -104,7 +104,13 @@ function sendSteadily(herald: HeraldPeer, org: string, perSecond: number) {
 }
 
 async function startLoadOf(herald: HeraldPeer, org: string): Promise<Load> {
-  const request = createRequestTemplate(herald.url, "/admin/message", benchOrg.key, sendBody(benchOrg.quiet, org), "random");
+  const request = createRequestTemplate(
+    herald.url,
+    "/admin/message",
+    benchOrg.key,
+    sendBody(benchOrg.quiet, org),
+    "random",
+  );
   return startCallers(await openLanes(request, callers));
 }
 

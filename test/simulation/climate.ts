@@ -12,14 +12,17 @@ export function chooseClimate(random: Random) {
   const losesNoHint = random.next() < 0.35;
   const nodes = random.integer(1, 3);
   const activeMs = oneOf(1_000, 4_000, 12_000, 30_000);
+  const organizations = oneOf(1, 1, 2, 2, random.integer(4, 10));
   return {
     /** Hints are late, duplicated and out of order, but none is lost, so everything is heard promptly. */
     losesNoHint,
     nodes,
-    organizations: random.integer(1, 2),
+    organizations,
+    /** The share of clients and writes that the first organization has before the others get theirs. */
+    busiest: oneOf(0, 0.6),
     users: random.integer(2, 4),
     conversations: random.integer(1, 3),
-    clients: random.integer(2, 5),
+    clients: random.integer(2, 5) + Math.floor(organizations / 2),
     writers: random.integer(1, 4),
     activeMs,
     writes: random.integer(5, oneOf(20, 40, 100, 130)),
@@ -71,7 +74,18 @@ export function chooseClimate(random: Random) {
     unsigning: oneOf(0, 0, 0.5),
     /** Who mark conversations as read. */
     readers: oneOf(0, 0, 1, 3),
+    thread: { sliceUs: oneOf(1, 300, 1_000), turnMs: oneOf(0, 0, 3, 10) },
+    /** How often organizations have a lot of other work for the thread of a node. */
+    bursts: oneOf(0, 0, 2, 5),
+    /** How many sockets are written to at once, and what an organization may write in a turn. */
+    fanout: { socketsPerShard: oneOf(1, 2, 100), sliceUs: oneOf(1, 20, 1_000) },
   };
+}
+
+/** An organization, more often the first one if it is the busiest. */
+export function pickOrganization(random: Random, { busiest }: Pick<Climate, "busiest">, orgs: string[]): string {
+  const [first = ""] = orgs;
+  return random.next() < busiest ? first : random.pick(orgs);
 }
 
 export const largestHintBytes = 100_000;
@@ -79,5 +93,7 @@ export const largestHintBytes = 100_000;
 export const maxRecoveredMs = 8_000;
 export const retentionMs = 20_000;
 export const longestTroubleMs = 4_000;
+/** The longest that anything waits for the thread of a node, all its turns together. */
+export const threadMsOf = ({ thread }: Climate) => 100 * thread.turnMs;
 /** Promised: whatever no hint announced is found within this time. */
 export const headCheckMs = 5_000;

@@ -1,6 +1,6 @@
 import type { SessionEnd } from "../../src/contract/log/control-events.ts";
 import type { LogEvent } from "../../src/contract/log/log-event.ts";
-import { type Climate, headCheckMs, maxRecoveredMs } from "./climate.ts";
+import { type Climate, headCheckMs, maxRecoveredMs, threadMsOf } from "./climate.ts";
 import type { Hearing } from "./models/client.ts";
 import type { Cluster } from "./models/cluster.ts";
 import type { Commit, Organization } from "./models/database.ts";
@@ -265,8 +265,9 @@ function afterOutages(outages: History["outages"], begin: number, dueFrom: (from
   }
 }
 
-function readsMsOf({ store, large }: Climate): number {
-  return 12 * store.latencyMs + (large > 0 ? 2_000 : 600);
+function readsMsOf(climate: Climate): number {
+  const { store, large } = climate;
+  return 12 * store.latencyMs + (large > 0 ? 2_000 : 600) + threadMsOf(climate);
 }
 
 /**

@@ -1,9 +1,11 @@
 import * as connections from "./faulty/connections.ts";
+import * as fanout from "./faulty/fanout.ts";
 import * as hints from "./faulty/hints.ts";
 import * as joining from "./faulty/joining.ts";
 import * as playing from "./faulty/playing.ts";
 import * as reading from "./faulty/reading.ts";
 import * as texts from "./faulty/texts.ts";
+import * as threads from "./faulty/threads.ts";
 import { product } from "./product.ts";
 import type { Variant } from "./world.ts";
 
@@ -26,8 +28,11 @@ const livelyFailover = {
   activeMs: 4_000,
 };
 
+/** A product with a bug, and what the judge must say about it, unless anything will do. */
+type PlantedBug = Variant & { sign?: RegExp };
+
 /** Bugs that the simulation must find, by name: in a part of the product, or in its surroundings. */
-export const plantedBugs: Record<string, Variant> = {
+export const plantedBugs: Record<string, PlantedBug> = {
   "events are announced before a commit that may abort or come late": { product, writing: "announces early" },
   "offsets are taken without a lock": { product, writing: "takes offsets without a lock" },
   "a recall is told, and the texts stay": { product, writing: "keeps texts that are taken back" },
@@ -124,4 +129,27 @@ export const plantedBugs: Record<string, Variant> = {
   },
   "reads are played to nobody": { product: reading.playsReadsToNobody },
   "a request whose connection fails later is answered twice": { product: connections.answersTwice },
+  "an organization is not served while another has work": { product: threads.starves, sign: /µs behind/ },
+  "organizations wait in one line": { product: threads.servesInOrderOfArrival, sign: /µs behind/ },
+  "whoever waits alone is forgotten when the thread becomes free": {
+    product: threads.forgetsTheLast,
+    sign: /holds \d+ waiters/,
+  },
+  "a slice never ends": { product: threads.endsNoSlice, sign: /after the slice is used up/ },
+  "the next turn of the event loop is not taken": { product: threads.takesNoTurn, sign: /holds \d+ waiters/ },
+  "a closed owner keeps its place": { product: threads.keepsPlacesOfTheClosed, sign: /for a closed owner/ },
+  "work waits while the thread is free": { product: threads.alwaysWaits, sign: /though it is free/ },
+  "what goes to users overtakes what waits for their sockets": {
+    product: fanout.writesToUsersAtOnce,
+    sign: /hears .* after|where .* is due/,
+  },
+  "a socket that joins hears what waits for its part": {
+    product: fanout.joinsPartsThatWait,
+    sign: /hears .* after|where .* is due/,
+  },
+  "who is removed does not hear what waited before": {
+    product: fanout.changesHearingBeforeWhatWaits,
+    sign: /hears|heard/,
+  },
+  "what waits for the thread is never written": { product: fanout.writesNothingThatWaits, sign: /hears|heard/ },
 };

@@ -1,12 +1,21 @@
 import { createSigner } from "../../src/bus/signatures.ts";
 import { createSignedTexts } from "../../src/bus/signed-texts.ts";
 import { createGateway } from "../../src/gateway/gateway.ts";
+import { createThreadScheduler } from "../../src/lib/event-loop/thread-scheduler.ts";
 import { createRecovery } from "../../src/services/messages/recovery.ts";
 import { createSessions } from "../../src/services/sessions/sessions.ts";
 import { planReads } from "../../src/store/reads/read-plan.ts";
 
 /** The code under test, unchanged. */
-export const product = { createGateway, createRecovery, createSessions, createSigner, createSignedTexts, planReads };
+export const product = {
+  createGateway,
+  createRecovery,
+  createSessions,
+  createSigner,
+  createSignedTexts,
+  createThreadScheduler,
+  planReads,
+};
 
 /** The code under test. */
 export type Product = typeof product;

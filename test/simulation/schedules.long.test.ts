@@ -10,11 +10,11 @@ import { createRandom } from "../harness/random.ts";
 import { plantedScheduleBugs } from "./schedules/faulty.ts";
 import { type Product, product } from "./schedules/node.ts";
 import { simulateSchedule } from "./schedules/world.ts";
+import { searchTimeoutMs } from "./search.ts";
 
 const firstSeed = createRandom().seed;
 const seeds = process.env.TEST_SEED === undefined ? Number(process.env.SIMULATION_SEEDS ?? 300) : 1;
 const mostSeedsOfBug = 300;
-const timeoutMs = 600_000;
 
 describe("scheduled sends of callers who replace and cancel them, on nodes that die and a database that is away", () => {
   const folder = mkdtempSync(join(tmpdir(), "herald-schedules-"));
@@ -42,12 +42,12 @@ describe("scheduled sends of callers who replace and cancel them, on nodes that 
   test(
     "are sent once and at their time, or cancelled, whatever the seed",
     () => expect(findBroken(seeds, product)).toBeUndefined(),
-    timeoutMs,
+    searchTimeoutMs,
   );
 
   test.each(Object.entries(plantedScheduleBugs))(
     "are found to be broken if %s",
     (_, { product: faulty, sign }) => expect(findBroken(mostSeedsOfBug, faulty, sign)).toBeDefined(),
-    timeoutMs,
+    searchTimeoutMs,
   );
 });

@@ -3,7 +3,7 @@ import { createRandom } from "../harness/random.ts";
 import type { Hearing } from "./models/client.ts";
 import { product } from "./product.ts";
 import { expectWhole, searchTimeoutMs } from "./search.ts";
-import { simulate } from "./world.ts";
+import { type Report, simulate } from "./world.ts";
 
 const seeds = Number(process.env.SIMULATION_SEEDS ?? 3_000);
 
@@ -17,7 +17,8 @@ describe.skipIf(process.env.TEST_SEED !== undefined)("the simulation", () => {
   test(
     "every kind of trouble occurs in some world",
     () => {
-      const hearings = Array.from({ length: 1_000 }, (_, index) => simulate(index + 1, { product }).hearings).flat();
+      const worlds = Array.from({ length: 1_000 }, (_, index) => simulate(index + 1, { product }));
+      const hearings = worlds.flatMap((world) => world.hearings);
       const count = (isWanted: (hearing: Hearing) => boolean) => hearings.filter(isWanted).length;
       const replayed = ({ head = 0, heard }: Hearing) => heard.filter(({ event }) => event.offset <= head).length;
       for (const code of [1006, 1011, 1012, 4401, 4403])
@@ -31,6 +32,17 @@ describe.skipIf(process.env.TEST_SEED !== undefined)("the simulation", () => {
       const isRecalled = ({ head = 0, heard }: Hearing) =>
         heard.some(({ event }) => event.kind === "recall" && event.offset <= head);
       expect(count(isRecalled)).toBeGreaterThan(100);
+      const worldsWith = (isWanted: (figures: Report["figures"]) => boolean) =>
+        worlds.filter(({ figures }) => isWanted(figures)).length;
+      for (const isWanted of [1, 2].map(
+        (wanted) =>
+          ({ organizations }: Report["figures"]) =>
+            organizations === wanted,
+      ))
+        expect(worldsWith(isWanted)).toBeGreaterThan(300);
+      expect(worldsWith(({ organizations }) => organizations > 2)).toBeGreaterThan(100);
+      expect(worldsWith(({ waits }) => waits > 10)).toBeGreaterThan(100);
+      expect(worldsWith(({ partWrites }) => partWrites > 10)).toBeGreaterThan(100);
     },
     searchTimeoutMs,
   );

@@ -1,11 +1,21 @@
 import type { LogEvent } from "../../src/contract/log/log-event.ts";
 import { createRandom, type Random } from "../harness/random.ts";
-import { type Climate, chooseClimate, headCheckMs, longestTroubleMs, retentionMs } from "./climate.ts";
+import {
+  type Climate,
+  chooseClimate,
+  headCheckMs,
+  longestTroubleMs,
+  pickOrganization,
+  retentionMs,
+  threadMsOf,
+} from "./climate.ts";
 import { judge } from "./judge.ts";
 import { judgeReads } from "./judge-reads.ts";
+import { runBurst } from "./models/burst.ts";
 import { type Hearing, recordSession, runClient } from "./models/client.ts";
 import { createCluster } from "./models/cluster.ts";
 import { createDatabase, type Database } from "./models/database.ts";
+import type { Node } from "./models/node.ts";
 import { runReader } from "./models/reader.ts";
 import { inSimulatedTime, pause, type SimulatedTime } from "./models/time.ts";
 import { runWriter, type Writing } from "./models/writer.ts";
@@ -32,6 +42,8 @@ export type Report = {
   /** Everything that happened, one line each; empty unless requested. */
   trace: string[];
   hearings: Hearing[];
+  /** How many organizations there were, how often work waited for a thread, and how often a node wrote to a part of a topic. */
+  figures: { organizations: number; waits: number; partWrites: number };
 };
 
 /** Plays the world of one seed to its end, and judges it. The same seed and variant give the same report. */
@@ -77,10 +89,11 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
     runReader({ ...shared, plan: product.planReads, orgs, uids, cids, pickNode, announcedAt }),
   );
   act(climate.clients, () => {
-    const org = orgs[random.integer(0, orgs.length - 1)] ?? "";
+    const org = pickOrganization(random, climate, orgs);
     const uid = uids[random.integer(0, uids.length - 1)] ?? "";
     return runClient({ ...shared, hearings, pickNode, isOver: () => isOver }, org, uid);
   });
+  act(climate.bursts, () => runBurst({ ...shared, orgs, pickNode }));
   act(climate.restarts, cluster.restartNode);
   act(climate.bus.outages, cluster.breakBus);
   act(climate.bus.severances, cluster.severNodes);
@@ -109,7 +122,13 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
     const held = node.held();
     if (held !== "") broken.push(`${node.name} holds ${held}, and nobody is connected`);
   }
-  return { seed, broken, trace, hearings: heardUntilNow };
+  const sum = (of: (node: Node) => number) => cluster.nodes().reduce((total, node) => total + of(node), 0);
+  const figures = {
+    organizations: orgs.length,
+    waits: sum(({ thread }) => thread.waits),
+    partWrites: sum((node) => node.partWrites),
+  };
+  return { seed, broken, trace, hearings: heardUntilNow, figures };
 }
 
 /** Creates an organization with conversations that some of its users take part in. */
@@ -127,8 +146,9 @@ function populate(
 }
 
 /** How long after the end of all trouble everyone must have heard everything. */
-function settleMs({ store, large }: Climate): number {
-  return 2 * headCheckMs + 20 * store.latencyMs + (large > 0 ? 5_000 : 1_000);
+function settleMs(climate: Climate): number {
+  const { store, large } = climate;
+  return 2 * headCheckMs + 20 * store.latencyMs + (large > 0 ? 5_000 : 1_000) + threadMsOf(climate);
 }
 
 function names(prefix: string, count: number): string[] {

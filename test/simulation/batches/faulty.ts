@@ -1,11 +1,16 @@
-import { createBatches } from "../../../src/services/messages/batches.ts";
 import type { SendLog } from "../../../src/store/ports.ts";
 import { pause } from "../models/time.ts";
-import type { Product } from "./world.ts";
+import { type Product, product } from "./world.ts";
+
+const { createBatches, createSendLog, createThreadScheduler } = product;
+
+const withBatches = (create: Product["createBatches"]): Product => ({ ...product, createBatches: create });
 
 /** The product, with another log under it. */
 function withLog(change: (log: SendLog) => SendLog["append"]): Product {
-  return (dependencies) => createBatches({ ...dependencies, sends: { append: change(dependencies.sends) } });
+  return withBatches((dependencies) =>
+    createBatches({ ...dependencies, sends: { append: change(dependencies.sends) } }),
+  );
 }
 
 /** Bugs of batches that the simulation must find, by name. */
@@ -29,7 +34,7 @@ export const plantedBatchBugs: Record<string, Product> = {
       return { outcome: "stored", id: send.id, createdAt: send.createdAt, offset: 1 };
     }
   }),
-  "a stop cuts the answers off": (dependencies) => {
+  "a stop cuts the answers off": withBatches((dependencies) => {
     const batches = createBatches(dependencies);
     let isStopped = false;
     return {
@@ -44,8 +49,8 @@ export const plantedBatchBugs: Record<string, Product> = {
         batches.stop();
       },
     };
-  },
-  "a batch that nobody takes keeps its place": (dependencies) =>
+  }),
+  "a batch that nobody takes keeps its place": withBatches((dependencies) =>
     createBatches({
       ...dependencies,
       slots: {
@@ -55,4 +60,16 @@ export const plantedBatchBugs: Record<string, Product> = {
         },
       },
     }),
+  ),
+  "an organization's second commit overtakes its first": {
+    ...product,
+    createSendLog: (options) => createSendLog({ ...options, overlap: { depth: 3, from: 1 } }),
+  },
+  "lines of an organization wait for ever for the thread": {
+    ...product,
+    createThreadScheduler({ defer = setImmediate, ...options } = {}) {
+      let turns = 0;
+      return createThreadScheduler({ ...options, defer: (turn) => (++turns < 10 ? defer(turn) : undefined) });
+    },
+  },
 };

@@ -1,22 +1,25 @@
 import { unavailable } from "../../../src/contract/errors/errors.ts";
+import type { createSendLog } from "../../../src/store/log/send-log.ts";
 import type { NewSend, SendLog, SendOutcome } from "../../../src/store/ports.ts";
 import type { Random } from "../../harness/random.ts";
 import { pause } from "../models/time.ts";
 
 /** A stored send, in the order of commits. */
-export type StoredSend = { mid: string; id: string; at: number };
+export type StoredSend = { org: string; mid: string; id: string; at: number };
 
 /** The database that all nodes share. */
-export type Stored = { readonly sends: StoredSend[]; find(mid: string): StoredSend | undefined };
+export type Stored = { readonly sends: StoredSend[]; readonly byMid: Map<string, StoredSend> };
 
-/** A node's log of sends: commits those that wait together, one commit at a time, as with PostgreSQL. */
+/** A node's log of sends: the product's group commit, on a model of the database that commits like PostgreSQL. */
 export type LogModel = SendLog & {
   /** `kill -9`: what waits gets no outcome any more. */
   kill(): void;
+  /** The number of sends without an outcome. */
   readonly waiting: number;
 };
 
 type Options = {
+  createLog: typeof createSendLog;
   random: Random;
   stored: Stored;
   now(): number;
@@ -24,61 +27,69 @@ type Options = {
   failures: number;
 };
 
-type Waiting = { send: NewSend; resolve(outcome: SendOutcome): void; reject(error: unknown): void };
-
 const sendsOfCommit = 64;
+const commitsAtOnce = 3;
 const longestCommitMs = 20;
 
 /** Creates the database. */
 export function createStored(): Stored {
-  const sends: StoredSend[] = [];
-  return { sends, find: (mid) => sends.find((send) => send.mid === mid) };
+  return { sends: [], byMid: new Map() };
 }
 
 /** Creates the log of one node. */
-export function createLogModel({ random, stored, now, failures }: Options): LogModel {
-  const queue: Waiting[] = [];
-  let isRunning = false;
+export function createLogModel({ createLog, random, stored, now, failures }: Options): LogModel {
   let isDead = false;
+  let waiting = 0;
 
-  function store({ mid = "", id, createdAt }: NewSend): SendOutcome {
-    const before = stored.find(mid);
+  function store({ org, mid = "", id, createdAt }: NewSend): SendOutcome {
+    const before = stored.byMid.get(mid);
     if (before !== undefined) return { outcome: "replayed", id: before.id, createdAt: before.at };
-    stored.sends.push({ mid, id, at: now() });
+    const send = { org, mid, id, at: now() };
+    stored.sends.push(send);
+    stored.byMid.set(mid, send);
     return { outcome: "stored", id, createdAt, offset: stored.sends.length };
   }
 
-  async function run(): Promise<void> {
-    isRunning = true;
-    while (queue.length > 0 && !isDead) {
-      const commit = queue.splice(0, sendsOfCommit);
-      await pause(random.integer(1, longestCommitMs));
-      if (isDead && random.next() < 0.5) return;
-      const fails = random.next() < failures;
-      const outcomes = fails && random.next() < 0.5 ? [] : commit.map(({ send }) => store(send));
-      await pause(random.integer(0, 2)); // on its way back
-      if (isDead) return;
-      for (const [index, { resolve, reject }] of commit.entries()) {
-        const outcome = outcomes[index];
-        if (fails || outcome === undefined) reject(unavailable());
-        else resolve(outcome);
-      }
-    }
-    isRunning = false;
+  async function dieIfKilled(): Promise<void> {
+    if (isDead) await new Promise(() => undefined);
   }
 
+  async function appendAll(sends: NewSend[]): Promise<SendOutcome[]> {
+    await dieIfKilled();
+    await pause(random.integer(1, longestCommitMs));
+    if (random.next() < 0.5) await dieIfKilled();
+    const fails = random.next() < failures;
+    const outcomes = fails && random.next() < 0.5 ? [] : sends.map(store);
+    await pause(random.integer(0, 2)); // on its way back
+    await dieIfKilled();
+    if (fails) throw unavailable();
+    return outcomes;
+  }
+
+  const log = createLog({
+    log: { appendAll, check: unused },
+    announce: () => undefined,
+    batchSize: sendsOfCommit,
+    overlap: { depth: commitsAtOnce, byKey: true },
+  });
   return {
-    append(send) {
-      return new Promise((resolve, reject) => {
-        queue.push({ send, resolve, reject });
-        if (!isRunning) void run();
-      });
+    async append(send) {
+      waiting++;
+      try {
+        return await log.append(send);
+      } finally {
+        waiting--;
+      }
     },
     kill() {
       isDead = true;
     },
     get waiting() {
-      return queue.length;
+      return waiting;
     },
   };
+}
+
+async function unused(): Promise<never> {
+  throw new Error("no world has a dry run");
 }

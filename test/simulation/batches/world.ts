@@ -2,14 +2,19 @@ import { defaultPayloadLimits } from "../../../src/contract/limits.ts";
 import { readLines } from "../../../src/http/requests/lines.ts";
 import { createThreadScheduler } from "../../../src/lib/event-loop/thread-scheduler.ts";
 import type { Caller } from "../../../src/services/keys/permissions.ts";
-import type { Batches, createBatches } from "../../../src/services/messages/batches.ts";
+import { type Batches, createBatches } from "../../../src/services/messages/batches.ts";
 import { createTransferSlots, type TransferSlots } from "../../../src/services/transfer/transfer-slots.ts";
+import { createSendLog } from "../../../src/store/log/send-log.ts";
 import { createRandom, type Random } from "../../harness/random.ts";
+import { createThreadModel, type WatchedThread } from "../models/thread.ts";
 import { inSimulatedTime, pause, type SimulatedTime } from "../models/time.ts";
 import { createLogModel, createStored, type LogModel, type Stored } from "./log-model.ts";
 
-/** What makes batches: the product's, or a faulty version. */
-export type Product = typeof createBatches;
+/** What nodes make batches, commits and turns of the thread with; a faulty version has a bug to be found. */
+export const product = { createBatches, createSendLog, createThreadScheduler };
+
+/** What nodes are made of. */
+export type Product = typeof product;
 
 /** What happened in a world: broken promises; empty if all is well. */
 export type BatchReport = { seed: number; broken: string[] };
@@ -17,26 +22,29 @@ export type BatchReport = { seed: number; broken: string[] };
 type Answer = { line: number; done?: false; status?: number; ask?: { server_mid: string }; replayed?: true };
 
 /** A node that takes batches. */
-type Node = { batches: Batches; slots: TransferSlots; log: LogModel; isAlive: boolean; isStopped: boolean };
+type Node = {
+  batches: Batches;
+  slots: TransferSlots;
+  log: LogModel;
+  thread: WatchedThread;
+  isAlive: boolean;
+  isStopped: boolean;
+};
+
+/** An organization, whose caller sends a file. */
+type Sender = { org: string; caller: Caller; lines: string[]; isDone: boolean };
 
 /** How an attempt ends: by itself, or because of the caller or the node. */
 type Fate = "whole" | "cut" | "stop" | "kill";
 
-const org = "o1";
-const caller: Caller = {
-  keyId: "k1",
-  rights: { scopes: ["*"], org, senders: null, networks: null, expiresAt: null },
-  secretExpiresAt: undefined,
-  digest: undefined,
-};
 const slotsOfOrganization = 4;
-const mostInFlight = 512;
+const mostInFlight = 512; // of one batch
 const longestMs = 60_000;
 const troubledAttempts = 6;
 const mostAttempts = 8;
 const requestBytes = 1024 * 1024;
 
-/** Plays one world: a caller sends a file to nodes that fail, again and again, until all of it is answered. */
+/** Plays one world: callers send a file each to nodes that fail, again and again, until all of it is answered. */
 export function simulateBatch(seed: number, product: Product): BatchReport {
   return inSimulatedTime((time) => runWorld(seed, product, time));
 }
@@ -47,34 +55,44 @@ function runWorld(seed: number, product: Product, time: SimulatedTime): BatchRep
   const stored = createStored();
   const failures = random.next() < 0.5 ? 0 : 0.1;
   const nodes: Node[] = [];
-  const lines = makeLines(random);
-  const world: World = { random, broken, stored, lines, now: time.now };
+  const thread = { sliceUs: random.pick([1, 300, 1_000]), turnMs: random.pick([0, 0, 2]) };
+  const count = random.pick([1, 1, 2, random.integer(4, 8)]);
+  const senders = Array.from({ length: count }, (_, index) => createSender(random, index));
+  const world: World = { random, broken, stored, senders: count, now: time.now };
 
   function startNode(failures: number): Node {
-    const log = createLogModel({ random, stored, now: time.now, failures });
+    const { createSendLog: createLog, createThreadScheduler: createThread } = product;
+    const onError = (error: unknown) => broken.push(`something is wrong inside: ${error}`);
+    const log = createLogModel({ createLog, random, stored, now: time.now, failures });
+    const watched = createThreadModel({ createThread, random, climate: thread, onError });
     const slots = createTransferSlots({ what: "batches", ofOrganization: slotsOfOrganization, ofNode: 64 });
-    const batches = product({
+    const batches = product.createBatches({
       sends: log,
       use: { admitSend: () => () => undefined },
-      thread: createThreadScheduler(),
+      thread: watched,
       dryRuns: { message: unused, systemMessage: unused },
       slots,
       limits: defaultPayloadLimits,
       clock: { now: time.now },
       elapsed: { now: time.now },
-      onError: (error) => broken.push(`something is wrong inside: ${error}`),
+      onError,
     });
-    const node = { batches, slots, log, isAlive: true, isStopped: false };
+    const node = { batches, slots, log, thread: watched, isAlive: true, isStopped: false };
     nodes.push(node);
     return node;
   }
 
-  let isDone = false;
+  const unfinished = () => senders.filter(({ isDone }) => !isDone);
   async function run(): Promise<void> {
-    for (let attempt = 0; attempt < mostAttempts && !isDone; attempt++) {
+    for (let attempt = 0; attempt < mostAttempts && unfinished().length > 0; attempt++) {
       const isTroubled = attempt < troubledAttempts;
       const fate: Fate = isTroubled ? random.pick(["whole", "cut", "stop", "kill"]) : "whole";
-      isDone = await sendAll(world, startNode(isTroubled ? failures : 0), fate);
+      const node = startNode(isTroubled ? failures : 0);
+      if (fate === "stop" || fate === "kill") void endNode(world, node, fate);
+      const send = async (sender: Sender) => {
+        sender.isDone = await sendAll(world, sender, node, fate);
+      };
+      await Promise.all(unfinished().map(send));
     }
   }
   run().catch((error: unknown) => broken.push(`the simulation itself fails: ${error}`));
@@ -83,13 +101,16 @@ function runWorld(seed: number, product: Product, time: SimulatedTime): BatchRep
   } catch (error) {
     broken.push(`the world fails: ${error}`);
   }
-  if (!isDone) broken.push("the caller never gets to the end");
-  broken.push(...judgeStored(world, failures === 0));
-  for (const node of nodes) if (node.isAlive && !hasAllSlots(node)) broken.push("a slot is held by no batch");
+  for (const { org } of unfinished()) broken.push(`the caller of ${org} never gets to the end`);
+  for (const sender of senders) broken.push(...judgeStored(world, sender, failures === 0));
+  for (const node of nodes.filter(({ isAlive }) => isAlive)) {
+    if (senders.some(({ org }) => !hasAllSlots(node, org))) broken.push("a slot is held by no batch");
+    if (node.thread.unserved > 0) broken.push(`${node.thread.unserved} wait for the thread, and nothing runs`);
+  }
   return { seed, broken };
 }
 
-function hasAllSlots({ slots }: Node): boolean {
+function hasAllSlots({ slots }: Node, org: string): boolean {
   try {
     for (let slot = 0; slot < slotsOfOrganization; slot++) slots.take(org);
     return true;
@@ -98,29 +119,47 @@ function hasAllSlots({ slots }: Node): boolean {
   }
 }
 
-type World = { random: Random; broken: string[]; stored: Stored; lines: string[]; now(): number };
+type World = { random: Random; broken: string[]; stored: Stored; senders: number; now(): number };
 
 const isGood = (line: string) => line.startsWith("{");
-const midOf = (index: number) => `m${index + 1}`;
+const midOf = (org: string, index: number) => `${org}-m${index + 1}`;
+
+/** An organization with a file; the first one's may be long. */
+function createSender(random: Random, index: number): Sender {
+  const org = `o${index + 1}`;
+  const caller: Caller = {
+    keyId: `k${index + 1}`,
+    rights: { scopes: ["*"], org, senders: null, networks: null, expiresAt: null },
+    secretExpiresAt: undefined,
+    digest: undefined,
+  };
+  return {
+    org,
+    caller,
+    lines: makeLines(random, org, index === 0 && random.next() < 0.2 ? 1_200 : 150),
+    isDone: false,
+  };
+}
 
 /** Messages and system messages with ids that tell their line, and bad and blank lines between them. */
-function makeLines(random: Random): string[] {
-  return Array.from({ length: random.integer(1, random.next() < 0.2 ? 1_200 : 150) }, (_, index) => {
+function makeLines(random: Random, org: string, most: number): string[] {
+  return Array.from({ length: random.integer(1, most) }, (_, index) => {
     const kind = random.next();
     if (kind < 0.05) return "no JSON";
     if (kind < 0.1) return "";
     const sender = { organizationId: org, senderId: "u1" };
     const send =
       kind < 0.3
-        ? { ...sender, messageSystem: { id: midOf(index), uids: ["u2", "u3"] } }
-        : { ...sender, message: { id: midOf(index), cid: random.next() < 0.5 ? "c1" : "c2", body: "x" } };
+        ? { ...sender, messageSystem: { id: midOf(org, index), uids: ["u2", "u3"] } }
+        : { ...sender, message: { id: midOf(org, index), cid: random.next() < 0.5 ? "c1" : "c2", body: "x" } };
     return JSON.stringify(send);
   });
 }
 
 /** Sends the file in one request. Resolves with whether all of it is answered. */
-async function sendAll(world: World, node: Node, fate: Fate): Promise<boolean> {
-  const { random, broken, lines, now } = world;
+async function sendAll(world: World, sender: Sender, node: Node, fate: Fate): Promise<boolean> {
+  const { random, broken, now } = world;
+  const { caller, lines } = sender;
   const text = new TextEncoder().encode(lines.map((line) => `${line}\n`).join(""));
   const isSlow = random.next() < 0.2;
   const before = new Set(world.stored.sends.map(({ mid }) => mid));
@@ -139,7 +178,6 @@ async function sendAll(world: World, node: Node, fate: Fate): Promise<boolean> {
     },
     { highWaterMark: 0 },
   );
-  if (fate === "stop" || fate === "kill") void endNode(world, node, fate);
   const call = {
     requestId: "r",
     pay: async () => undefined,
@@ -155,9 +193,9 @@ async function sendAll(world: World, node: Node, fate: Fate): Promise<boolean> {
       for (const line of piece.split("\n").slice(0, -1)) {
         const answer: Answer = JSON.parse(line);
         heard.push(answer);
-        broken.push(...judgeAnswer(world, answer, before));
+        broken.push(...judgeAnswer(world, sender, answer, before));
       }
-      if (node.log.waiting > mostInFlight) broken.push(`${node.log.waiting} sends are in flight`);
+      if (node.log.waiting > mostInFlight * world.senders) broken.push(`${node.log.waiting} sends are in flight`);
       if (isSlow) await pause(random.integer(0, 100));
     }
   };
@@ -172,7 +210,7 @@ async function sendAll(world: World, node: Node, fate: Fate): Promise<boolean> {
     return false;
   }
   await reading;
-  broken.push(...judgeOrder(world, heard, node, now()));
+  broken.push(...judgeOrder(sender, heard, node, now()));
   return heard.at(-1)?.done !== false;
 }
 
@@ -192,20 +230,26 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await pause(1);
 }
 
-function* judgeAnswer({ stored, lines }: World, answer: Answer, before: ReadonlySet<string>): Iterable<string> {
+function* judgeAnswer(
+  { stored }: World,
+  { org, lines }: Sender,
+  answer: Answer,
+  before: ReadonlySet<string>,
+): Iterable<string> {
   const { line, done, status, ask, replayed } = answer;
   if (done === false) return;
   const text = lines[line - 1] ?? "";
   if (isGood(text) !== (status === 201)) yield `line ${line} is answered ${status}`;
   if (status !== 201) return;
-  const found = stored.find(midOf(line - 1));
+  const mid = midOf(org, line - 1);
+  const found = stored.byMid.get(mid);
   if (found === undefined) yield `line ${line} is answered, and not stored`;
   else if (ask !== undefined && ask.server_mid !== found.id) yield `line ${line} is answered with another id`;
-  if (before.has(midOf(line - 1)) && replayed !== true) yield `line ${line} is told to be new`;
+  if (before.has(mid) && replayed !== true) yield `line ${line} is told to be new`;
 }
 
 /** Each line but blank ones has one answer, in order, up to the end or to the line that tells of it. */
-function* judgeOrder({ lines }: World, heard: Answer[], { isStopped }: Node, at: number): Iterable<string> {
+function* judgeOrder({ lines }: Sender, heard: Answer[], { isStopped }: Node, at: number): Iterable<string> {
   const due = lines.flatMap((line, index) => (line === "" ? [] : [index + 1]));
   const last = heard.at(-1);
   const answered = heard.filter(({ done }) => done !== false).map(({ line }) => line);
@@ -219,9 +263,9 @@ function* judgeOrder({ lines }: World, heard: Answer[], { isStopped }: Node, at:
   }
 }
 
-function* judgeStored({ stored, lines }: World, isInOrder: boolean): Iterable<string> {
-  const due = lines.flatMap((line, index) => (isGood(line) ? [midOf(index)] : []));
-  const found = stored.sends.map(({ mid }) => mid);
+function* judgeStored({ stored }: World, { org, lines }: Sender, isInOrder: boolean): Iterable<string> {
+  const due = lines.flatMap((line, index) => (isGood(line) ? [midOf(org, index)] : []));
+  const found = stored.sends.flatMap((send) => (send.org === org ? [send.mid] : []));
   if (new Set(found).size !== found.length) yield "a line is stored twice";
   const order = isInOrder ? found : due.filter((mid) => found.includes(mid));
   if (order.join() !== due.join()) yield `stored is ${order.join()}`;

@@ -1,3 +1,4 @@
+import type { SocketTopics } from "../../../src/gateway/fanout/socket-topics.ts";
 import {
   createSequencer,
   type Sequencer,
@@ -5,6 +6,7 @@ import {
   sequencerParts,
 } from "../../../src/gateway/log/sequencer.ts";
 import { type GatewayParts, gatewayParts } from "../../../src/gateway/parts.ts";
+import type { ThreadScheduler } from "../../../src/lib/event-loop/thread-scheduler.ts";
 import { type Product, product } from "../product.ts";
 import { overriding } from "./overriding.ts";
 
@@ -13,8 +15,41 @@ type Sequencers = ReturnType<GatewayParts["createSequencers"]>;
 
 /** The product with another part in its gateway. */
 export function withPart(part: Partial<GatewayParts>): Product {
-  const parts = { ...gatewayParts, ...part };
-  return { ...product, createGateway: (dependencies) => product.createGateway(dependencies, parts) };
+  return {
+    ...product,
+    createGateway: (dependencies, parts = gatewayParts) => product.createGateway(dependencies, { ...parts, ...part }),
+  };
+}
+
+type FanoutDependencies = Parameters<GatewayParts["createSocketTopics"]>[0];
+
+/** The product that writes to sockets in another way. The world decides how large parts are. */
+export function withFanout(
+  change: (socketTopics: SocketTopics, dependencies: FanoutDependencies) => Partial<SocketTopics>,
+): Product {
+  return {
+    ...product,
+    createGateway(dependencies, parts = gatewayParts) {
+      const createSocketTopics = (options: FanoutDependencies) => {
+        const socketTopics = parts.createSocketTopics(options);
+        return { ...socketTopics, ...change(socketTopics, options) };
+      };
+      return product.createGateway(dependencies, { ...parts, createSocketTopics });
+    },
+  };
+}
+
+/** The product whose work for the thread asks for turns in another way. */
+export function withTurns(change: (thread: ThreadScheduler) => ThreadScheduler["turn"]): Product {
+  return withThread((options) => {
+    const thread = product.createThreadScheduler(options);
+    return overriding(thread, { turn: change(thread) });
+  });
+}
+
+/** The product with another scheduler of the thread. */
+export function withThread(createThreadScheduler: Product["createThreadScheduler"]): Product {
+  return { ...product, createThreadScheduler };
 }
 
 /** The product with another part in its sequencers. */

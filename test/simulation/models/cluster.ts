@@ -71,8 +71,7 @@ export function createCluster(options: Options): Cluster {
       random,
       now,
       store,
-      maxRecovered: climate.maxRecovered,
-      ledgerFails: climate.ledgerFails,
+      climate,
       onSession,
       note,
       onError(error) {

@@ -3,21 +3,24 @@ import type { LogEvent } from "../../../src/contract/log/log-event.ts";
 import type { Audience } from "../../../src/gateway/delivery/audience.ts";
 import type { PlayedEvent } from "../../../src/gateway/delivery/delivery-ledger.ts";
 import { conversationTopic, organizationTopic } from "../../../src/gateway/fanout/topics.ts";
-import { createThreadScheduler } from "../../../src/lib/event-loop/thread-scheduler.ts";
+import { type GatewayParts, gatewayParts } from "../../../src/gateway/parts.ts";
+import { joinIds } from "../../../src/lib/text/joined-ids.ts";
 import type { Session } from "../../../src/services/sessions/sessions.ts";
 import type { Identity } from "../../../src/services/sessions/tokens.ts";
 import type { Random } from "../../harness/random.ts";
-import { maxRecoveredMs } from "../climate.ts";
+import { type Climate, maxRecoveredMs } from "../climate.ts";
 import type { Product } from "../product.ts";
 import type { BusEnd } from "./bus.ts";
 import { aboutOf, type Database } from "./database.ts";
 import { type Link, openWebSocket, type SocketTopics, type Wire } from "./socket.ts";
 import { openStream } from "./stream.ts";
+import { createThreadModel, type WatchedThread } from "./thread.ts";
 import { pause } from "./time.ts";
 
 const dayMs = 24 * 3600 * 1000;
 const sessionMs = dayMs;
 const backlogBytes = 4 * 1024 * 1024;
+const partMark = joinIds("", "shard", "");
 
 /** Thrown by a read, or an entry in the ledger, that the seed makes fail. */
 export class StoreFault extends Error {}
@@ -26,6 +29,9 @@ export class StoreFault extends Error {}
 export type Node = {
   readonly name: string;
   readonly bus: BusEnd;
+  readonly thread: WatchedThread;
+  /** How often it has written to a part of those who follow a topic. */
+  readonly partWrites: number;
   isAlive: boolean;
   /**
    * Connects a client, over a WebSocket or a stream of server-sent events; returns the function that breaks the
@@ -53,10 +59,7 @@ type Options = {
   now(): number;
   /** Whether reads fail now, and how long they take. */
   store: { isFailing(): boolean; latencyMs(): number };
-  /** The maximum number of events that `since` gives. */
-  maxRecovered: number;
-  /** How often the ledger throws. */
-  ledgerFails: number;
+  climate: Climate;
   onSession(token: string, session: Session): void;
   note(text: () => string): void;
   onError(error: unknown): void;
@@ -68,11 +71,14 @@ export function tokenOf(identity: { org: string; uid: string; issuedAt: number; 
 }
 
 export function createNode(options: Options): Node {
-  const { name, product, database, bus, random, now, store, maxRecovered, ledgerFails, onSession, note, onError } =
-    options;
+  const { name, product, database, bus, random, now, store, climate, onSession, note, onError } = options;
+  const { maxRecovered, ledgerFails } = climate;
   const topics: SocketTopics = new Map();
+  let partWrites = 0;
   const links = new Set<Link>();
   const clock = { now };
+  const { createThreadScheduler: createThread } = product;
+  const thread = createThreadModel({ createThread, random, climate: climate.thread, onError });
   const { reads } = database;
 
   /** Asks the database, which looks at some moment between question and answer. A dead node gets no answer. */
@@ -133,13 +139,17 @@ export function createNode(options: Options): Node {
   /** The users reported to have heard an event must be the sockets that follow its topic, and streams. */
   function expectHeard({ org, offset, cid }: PlayedEvent, { connections }: Audience): void {
     const topic = cid === undefined ? organizationTopic(org) : conversationTopic(org, cid);
-    const sockets = topics.get(topic)?.size ?? 0;
+    const sockets = countFollowers(topics, topic);
     if (connections < sockets || connections > sockets + gateway.count("sse"))
       onError(new Error(`event ${offset} of ${org} was heard by ${sockets} sockets, and ${connections} are counted`));
     failSometimes();
   }
 
-  const gateway = product.createGateway({
+  const parts: GatewayParts = {
+    ...gatewayParts,
+    createSocketTopics: (dependencies) => gatewayParts.createSocketTopics({ ...dependencies, ...climate.fanout }),
+  };
+  const dependencies: Parameters<Product["createGateway"]>[0] = {
     bus: {
       ...bus,
       subscribe: (org, handler) => bus.subscribe(org, (hint: Hint) => (node.isAlive ? handler(hint) : undefined)),
@@ -149,7 +159,7 @@ export function createNode(options: Options): Node {
       followActivity: () => () => undefined,
     },
     ratesOf: () => ({ requests: 0, messages: 0 }),
-    thread: createThreadScheduler(),
+    thread,
     log: {
       heads: (orgs) => ask(() => reads.heads(orgs)),
       readFrom: (org, offset, limit) => ask(() => reads.readFrom(org, offset, limit)),
@@ -225,6 +235,7 @@ export function createNode(options: Options): Node {
     sockets: {
       publish(topic, frame) {
         notePlay(frame);
+        if (topic.includes(partMark)) partWrites++;
         let isSlow = false;
         for (const socket of [...(topics.get(topic) ?? [])]) isSlow = socket.push(frame) || isSlow;
         return isSlow ? -1 : frame.length;
@@ -236,7 +247,8 @@ export function createNode(options: Options): Node {
       note(() => `${name} finds that ${org} was set back: it played ${played.id}, and the head is ${head.id}`),
     onError,
     onRecovery: () => undefined,
-  });
+  };
+  const gateway = product.createGateway(dependencies, parts);
 
   function openSocket(wire: Wire, request: object): Link {
     const onWrite = (text: string) => {
@@ -279,6 +291,10 @@ export function createNode(options: Options): Node {
   const node: Node = {
     name,
     bus,
+    thread,
+    get partWrites() {
+      return partWrites;
+    },
     isAlive: true,
     connect(wire, { token, since, isStream }) {
       const link = isStream
@@ -308,11 +324,18 @@ export function createNode(options: Options): Node {
       links.clear();
     },
     held: () =>
-      Object.entries(gateway.held())
+      Object.entries({ ...gateway.held(), waiters: thread.unserved })
         .flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`]))
         .join(", "),
   };
   return node;
+}
+
+/** The sockets that follow a topic or a part of it. */
+function countFollowers(topics: SocketTopics, topic: string): number {
+  let sockets = 0;
+  for (const [name, { size }] of topics) if (name === topic || name.startsWith(`${topic}${partMark}`)) sockets += size;
+  return sockets;
 }
 
 function neverUsed(): Promise<never> {

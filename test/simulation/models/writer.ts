@@ -1,6 +1,6 @@
 import type { LogEvent } from "../../../src/contract/log/log-event.ts";
 import type { Random } from "../../harness/random.ts";
-import type { Climate } from "../climate.ts";
+import { type Climate, pickOrganization } from "../climate.ts";
 import type { Change, Database } from "./database.ts";
 import type { Node } from "./node.ts";
 import { pause } from "./time.ts";
@@ -41,8 +41,8 @@ export async function runWriter(writers: Writers): Promise<void> {
     await pause(random.next() < 0.3 ? 1 : random.integer(1, 2 * gapMs));
     if (!isActive()) return;
     const node = pickNode();
-    const org = orgs[random.integer(0, orgs.length - 1)];
-    if (node === undefined || org === undefined) continue;
+    const org = pickOrganization(random, climate, orgs);
+    if (node === undefined) continue;
     await write(writers, node, org);
   }
 }

@@ -11,7 +11,7 @@ export function chooseScheduleClimate(random: Random) {
     /** Nothing fails, so everything is sent promptly. */
     isCalm,
     nodes: random.integer(1, 3),
-    organizations: random.integer(1, 2),
+    organizations: random.pick([1, 2, random.integer(3, 8)]),
     callers: random.integer(1, 4),
     activeMs,
     orders: random.integer(3, random.pick([10, 30, 100])),
