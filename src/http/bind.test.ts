@@ -81,16 +81,14 @@ function serve() {
 }
 
 test.each([undefined, "any"])(
-  "a crowd of one organization delays a call of another by one turn, with key %p",
+  "many calls of one organization do not delay a call of another, with key %p",
   async (key) => {
     const { begun, call } = serve();
     const calls = Array.from({ length: 10 * most }, () => call("crowd", key === undefined ? {} : { key }));
     calls.push(call("other", key === undefined ? {} : { key }));
     await nextTurn();
-    expect(begun).not.toContain("other");
-    await nextTurn();
     expect(begun).toContain("other");
-    expect(begun.length).toBeLessThanOrEqual(3 * most);
+    expect(begun.length).toBeLessThanOrEqual(2 * most);
     await Promise.all(calls);
     expect(begun).toHaveLength(10 * most + 1);
   },

@@ -60,7 +60,7 @@ describe("a thread", () => {
   test("begins a slice of a millisecond in each turn of the event loop, unless told otherwise", async () => {
     const thread = createThreadScheduler();
     expect([thread.turn("a", 999), thread.turn("a", 1)]).toEqual([undefined, undefined]);
-    const waiting = thread.turn("a", 1);
+    const waiting = thread.turn("a", 101);
     expect(waiting).toBeInstanceOf(Promise);
     await nextTurn();
     expect(thread.waiting).toBe(0);
@@ -119,6 +119,18 @@ describe("a thread", () => {
     expect(begun).toEqual(["g1", "g2"]);
   });
 
+  test("lets short work of those who have nothing waiting begin in a full slice, ten at most", async () => {
+    const { ask, run, runAll, begun } = useThread();
+    expect([ask("a1"), ask("a2", 10)]).toEqual([true, true]);
+    expect([ask("a3", 10), ask("b1", 11), ask("b2", 10), ask("c1", 10)]).toEqual([false, false, false, true]);
+    for (const name of "defghijklm") ask(name, 10);
+    expect(begun).toEqual(["a1", "a2", "c1", ..."defghijk"]);
+    await run();
+    expect(ask("c2", 10)).toBe(true);
+    await runAll();
+    expect(begun.toSorted()).toEqual(["a1", "a2", "a3", "b1", "b2", "c1", "c2", ..."defghijklm"]);
+  });
+
   test("asks for the organization only if somebody has to wait", async () => {
     const { thread, runAll } = useThread();
     let asked = 0;
@@ -138,7 +150,7 @@ describe("a thread", () => {
     const arrival = fc.record({
       org: fc.constantFrom("a", "b", "c"),
       part: fc.constantFrom("x", "y"),
-      cost: fc.integer({ min: 1, max: 3 * sliceUs }),
+      cost: fc.integer({ min: 1 + sliceUs / 10, max: 3 * sliceUs }), // what is shorter need not wait
       turnsLater: fc.integer({ min: 0, max: 3 }),
       closesAfter: fc.option(fc.integer({ min: 0, max: 5 }), { freq: 3, nil: undefined }),
     });
@@ -189,7 +201,7 @@ describe("a thread", () => {
 
   /** Work that asks for its next piece as soon as the last one has begun, as many at a time. */
   const demand = fc.record({
-    cost: fc.integer({ min: 1, max: sliceUs }),
+    cost: fc.integer({ min: 1 + sliceUs / 10, max: sliceUs }),
     atATime: fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 50 })),
   });
 

@@ -24,6 +24,8 @@ export type FairQueue<Item> = {
   add(key: string, item: Item, options?: { weight?: number; part?: string }): Link<Waiting<Item>>;
   /** Takes the next item. If it does not fit, it stays the next; keys whose next item is held are passed over. */
   take(conditions?: Conditions): Item | undefined;
+  /** Whether anything waits under a key, or it has taken more than its turns have paid for. */
+  has(key: string): boolean;
   /** How many items wait under a key, and their weight. */
   waitingOf(key: string): { items: number; weight: number };
   /** The first waiting item of each part of a key, which has waited longest there. */
@@ -110,6 +112,7 @@ export function createFairQueue<Item>(options: Options = {}): FairQueue<Item> {
       remove(link);
       return link.value.item;
     },
+    has: (key) => turns.get(key) !== undefined,
     waitingOf(key) {
       const parts = turns.get(key);
       return { items: parts?.size ?? 0, weight: parts?.weight ?? 0 };
