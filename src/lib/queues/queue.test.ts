@@ -16,7 +16,7 @@ test("runs one piece at a time, in turns, and continues after a failure", async 
     queue.add({ of: "a" }, work("a2")),
     queue.add({ of: "a" }, work("a3")),
     queue.add({ of: "b" }, work("b1")),
-    queue.add("shared", work("s1")),
+    queue.add("batch", work("s1")),
   ]);
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled", "fulfilled"]);
   const order = ["a1", "s1", "a2", "b1", "a3"];
@@ -31,7 +31,7 @@ test("lets the event loop turn between pieces, so that work that arrives meanwhi
     for (let step = 0; step < 5; step++)
       await queue.add({ of: "a" }, async () => {
         log.push("step");
-        if (step === 0) setImmediate(() => void queue.add("shared", async () => void log.push("batch")));
+        if (step === 0) setImmediate(() => void queue.add("batch", async () => void log.push("batch")));
       });
   };
   await steps();

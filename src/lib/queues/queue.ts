@@ -10,7 +10,7 @@ export type Queue = {
 };
 
 /**
- * Creates an empty queue. The event loop turns after each piece except `shared` ones, so that messages sent to this
+ * Creates an empty queue. The event loop turns after each piece except a `batch`, so that messages sent to this
  * thread meanwhile can get the next turn even if the queue never empties.
  */
 export function createQueue(whenClosed: () => Error): Queue {
@@ -33,7 +33,7 @@ export function createQueue(whenClosed: () => Error): Queue {
           } catch (error) {
             reject(error);
           }
-          if (turn !== "shared") await nextTurn();
+          if (turn !== "batch") await nextTurn();
         });
         running ??= runAll();
       });

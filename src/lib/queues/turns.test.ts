@@ -3,12 +3,12 @@ import { createTurns } from "./turns.ts";
 
 function filled() {
   const turns = createTurns<string>();
-  for (const item of ["s1", "s2", "s3"]) turns.add("shared", item);
+  for (const item of ["s1", "s2", "s3"]) turns.add("batch", item);
   for (const item of ["a1", "a2", "a3", "b1"]) turns.add({ of: item.charAt(0) }, item);
   return turns;
 }
 
-test("shared items have every second turn, and the rest take turns by what they are of", () => {
+test("batches have every second turn, and other work takes turns by its owner", () => {
   const turns = filled();
   const taken = Array.from({ length: 8 }, () => turns.take());
   expect(taken).toEqual(["s1", "a1", "s2", "b1", "s3", "a2", "a3", undefined]);

@@ -2,10 +2,10 @@ import { createFairQueue } from "./fair-queue.ts";
 import { createLinkedList } from "./linked-list.ts";
 
 /**
- * Whose turn work belongs to: `shared` work serves many at once and has every second turn; other work takes turns by
- * what it is `of`. `isBulk` tells that it is one of many pieces that touch the same places.
+ * The turn that work takes: a `batch` serves many owners at once, and batches have every second turn; other work takes turns by
+ * its owner, `of`. `isBulk`: it is one of many pieces that touch the same rows.
  */
-export type Turn = "shared" | { of: string; isBulk?: true };
+export type Turn = "batch" | { of: string; isBulk?: true };
 
 /** Items waiting for their turns. */
 export type Turns<Item> = {
@@ -22,14 +22,14 @@ type Entry<Item> = { item: Item; unqueue(): void };
 
 /** Creates an empty set of waiting items. */
 export function createTurns<Item>(): Turns<Item> {
-  const shared = createFairQueue<() => Item>();
+  const batches = createFairQueue<() => Item>();
   const others = createFairQueue<() => Item>();
   const arrivals = createLinkedList<Entry<Item>>();
-  let wasShared = false;
+  let wasBatch = false;
 
   return {
     add(turn, item) {
-      const [queue, key] = turn === "shared" ? [shared, ""] : [others, turn.of];
+      const [queue, key] = turn === "batch" ? [batches, ""] : [others, turn.of];
       const place = queue.add(key, () => {
         arrivals.remove(arrival);
         return item;
@@ -37,8 +37,8 @@ export function createTurns<Item>(): Turns<Item> {
       const arrival = arrivals.append({ item, unqueue: () => queue.remove(place) });
     },
     take(isHeld) {
-      wasShared = shared.size > 0 && (!wasShared || others.size === 0);
-      return (wasShared ? shared.take() : others.take({ isHeld }))?.();
+      wasBatch = batches.size > 0 && (!wasBatch || others.size === 0);
+      return (wasBatch ? batches.take() : others.take({ isHeld }))?.();
     },
     takeOldest() {
       const { first } = arrivals;
@@ -51,7 +51,7 @@ export function createTurns<Item>(): Turns<Item> {
       return arrivals.first?.value.item;
     },
     get size() {
-      return shared.size + others.size;
+      return batches.size + others.size;
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { CommitMark, LogEvent } from "../../contract/log/log-event.ts";
 import { type LogPlace, logStart } from "../../contract/log/log-place.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
-import { type Driver, house, type Row, type Rows, type Transaction } from "../sql/driver.ts";
+import { type Driver, type Row, type Rows, type Transaction, unowned } from "../sql/driver.ts";
 import { dueRows, readWishes, type Wish, wishesFor } from "../webhooks/wishes.ts";
 import { importedKind } from "./past.ts";
 
@@ -237,7 +237,7 @@ export function createLogWriter({
     commit: async (orgs, work) => (await writeInTurn(orgs, work)).result,
     async commitBatch(orgs, look, work) {
       const distinct = [...new Set(orgs)]; // a batch names an organization once for each of its sends
-      return (await write(distinct, { look, work, turn: "shared" })).result;
+      return (await write(distinct, { look, work, turn: "batch" })).result;
     },
     transaction: (orgs, work) => writeAndAnnounce(orgs, work),
     bulk: (org, work) => writeAndAnnounce([org], work, { of: org, isBulk: true }),
@@ -272,7 +272,7 @@ function bytesOf({ payload, uids }: EventRow): number {
 }
 
 function turnOf([org, another]: string[]): Turn {
-  return org === undefined || another !== undefined ? house : { of: org };
+  return org === undefined || another !== undefined ? unowned : { of: org };
 }
 
 /** The end of a log. The id is unknown if the last writer was a version that does not record ids. */

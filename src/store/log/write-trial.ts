@@ -32,7 +32,7 @@ export function createWriteTrial({ driver }: { driver: Driver }): WriteTrial {
         await rows.lock("organization", ["id"], [{ id: noOrganization }]);
         await rows.insert("event", [event]);
         throw takenBack;
-      }, "shared");
+      }, "batch");
     } catch (error) {
       if (error !== takenBack) throw error;
     }
@@ -41,7 +41,7 @@ export function createWriteTrial({ driver }: { driver: Driver }): WriteTrial {
   return {
     async run(bytes) {
       if (driver.dialect.isShared) await insert(bytes);
-      else await driver.transaction((sql) => sql.run("UPDATE schema_version SET version = version"), "shared");
+      else await driver.transaction((sql) => sql.run("UPDATE schema_version SET version = version"), "batch");
     },
   };
 }

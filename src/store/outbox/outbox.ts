@@ -70,7 +70,7 @@ export function openOutbox(url: string, mostBytes: number): OutboxTable {
   return {
     async organizations(after, limit) {
       const rows: { organization: string }[] = await use(
-        "shared",
+        "batch",
         // One look at the index for each organization, however many rows it has.
         (sql) => sql`
           WITH RECURSIVE waiting (organization) AS (
@@ -109,7 +109,7 @@ export function openOutbox(url: string, mostBytes: number): OutboxTable {
       ),
     async oldestMs() {
       const [row] = await use(
-        "shared",
+        "batch",
         (sql) => sql`
           SELECT coalesce(extract(epoch FROM clock_timestamp() - created_at) * 1000, 0)::float8 AS ms
           FROM herald.outbox ORDER BY position LIMIT 1`,

@@ -14,7 +14,7 @@ function openPool(share: number) {
   const ask = (turn: Turn, result: unknown) =>
     pool.use(turn, async () => {
       const { promise, resolve } = Promise.withResolvers<void>();
-      running.push({ of: turn === "shared" ? "" : turn.of, end: resolve });
+      running.push({ of: turn === "batch" ? "" : turn.of, end: resolve });
       await promise;
       return result;
     });
@@ -60,7 +60,7 @@ test("calls go to the earliest free connection, or to all by turns if these are 
     const pool = createPool({ ...never, connect, connections: 2, depth: 1, share: 2, staysReady });
     const connections = new Map<SQL, number>();
     for (let call = 0; call < 64; call++)
-      await pool.use("shared", async (connection) => {
+      await pool.use("batch", async (connection) => {
         connections.set(connection, (connections.get(connection) ?? 0) + 1);
       });
     expect(connections.size).toBe(used);

@@ -204,7 +204,7 @@ export function createPool({
       return new Promise((resolve, reject) => {
         const now = performance.now();
         const call: Call = {
-          of: turn === "shared" ? nobodys : turn.of,
+          of: turn === "batch" ? nobodys : turn.of,
           startedAt: now,
           start(line) {
             Promise.try(run, line.connection).then(

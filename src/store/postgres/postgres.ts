@@ -11,7 +11,15 @@ import { createBusSecrets } from "../nodes/bus-secrets.ts";
 import { createNodeRegistry } from "../nodes/nodes.ts";
 import type { BatchLog } from "../ports.ts";
 import { postgresDialect } from "../sql/dialect.ts";
-import { type Driver, house, type Reader, type Row, type Sql, type SqlValue, type Transaction } from "../sql/driver.ts";
+import {
+  type Driver,
+  type Reader,
+  type Row,
+  type Sql,
+  type SqlValue,
+  type Transaction,
+  unowned,
+} from "../sql/driver.ts";
 import { createRewriting } from "../sql/rewriting.ts";
 import { createWrites, type Database, type DatabaseEvents } from "../store.ts";
 import { grantServing } from "./grants.ts";
@@ -126,7 +134,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
     };
   }
 
-  const pools = () => [sender, writer, housekeeper, readers];
+  const pools = () => [sender, writer, maintenance, readers];
 
   /**
    * After a failover, this server may be the standby. While it refuses writes, all connections are reopened from time to time,
@@ -152,7 +160,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
   const writing: PoolOptions = { settings: byKeys, onUse: noteWrite }; // locks rows in each transaction, which proves that writes work
   const sender = open(sending, writing);
   const writer = open(single, writing);
-  const housekeeper = open(single, { settings: byKeys });
+  const maintenance = open(single, { settings: byKeys });
   const readers = open(reading);
   const plans = createPlans();
   const numbered = createRewriting(numberParameters);
@@ -190,20 +198,20 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
         return query(connection);
       }),
     );
-  const reads = readsIn(house);
+  const reads = readsIn(unowned);
 
   return {
     ...reads,
     allOf: (org, text, ...values) =>
-      readsIn(typeof org === "string" ? { of: org } : house).all(
+      readsIn(typeof org === "string" ? { of: org } : unowned).all(
         limited(text),
         JSON.stringify([org].flat()),
         ...values,
       ),
     allOfEvery: (text, ...values) => reads.all(everywhere(text), ...values),
     dialect: postgresDialect,
-    transaction: (work, turn = house) => (turn === "shared" ? sender : writer).use(turn, begin(work)),
-    aside: (work, turn = house) => housekeeper.use(turn, begin(work)),
+    transaction: (work, turn = unowned) => (turn === "batch" ? sender : writer).use(turn, begin(work)),
+    aside: (work, turn = unowned) => maintenance.use(turn, begin(work)),
     async migration(work, tell) {
       if (migrationUrl === undefined) return await runMigration({ url, statementsOn, tell }, work);
       const [user] = await reads.all<{ name: string }>("SELECT CAST(current_user AS text) AS name");

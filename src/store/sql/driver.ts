@@ -81,16 +81,16 @@ export type MigrationSession = Sql & {
   createIndex(statement: string): Promise<void>;
 };
 
-/** The turn of work for no single organization: creating organizations, the audit log, retention. */
-export const house: Turn = { of: "" };
+/** The turn of work that belongs to no single organization: creating organizations, the audit log, retention. */
+export const unowned: Turn = { of: "" };
 
 /** An open database. */
 export type Driver = Sql &
   Reader & {
     /**
      * Runs `work` exclusively in a transaction: commits when it resolves, rolls back when it rejects. Transactions run
-     * one at a time, in turns: `shared` for batches of sends, `of` an organization for its changes, and by default that
-     * of the `house`.
+     * one at a time, in turns: `batch` for batches of sends, `of` an organization for its changes, and `unowned` by
+     * default.
      */
     transaction<Result>(work: (transaction: Transaction) => Promise<Result>, turn?: Turn): Promise<Result>;
     /** Like `transaction`, but beside those if the engine can: it must not touch the same rows. */

@@ -6,8 +6,8 @@ import { steadyClock } from "../../lib/time/clock.ts";
 // rewrite the same pages, parts of imports do so less, other changes do not; so for the first two, fewer pages at once cost
 // more in all, which is worth it while another organization waits.
 const pagesPerCheckpoint = {
-  alone: { shared: 4_000, bulk: 1_000, others: 250 },
-  several: { shared: 500, bulk: 250, others: 250 },
+  alone: { batch: 4_000, bulk: 1_000, others: 250 },
+  several: { batch: 500, bulk: 250, others: 250 },
 };
 const severalMs = 1_000; // since one organization wrote after another
 const mostPages = 8_000; // then a commit copies them itself
@@ -91,6 +91,6 @@ function tellsPages(database: Database): boolean {
 }
 
 function kindOf(turn: Turn): keyof typeof pagesPerCheckpoint.alone {
-  if (turn === "shared") return "shared";
+  if (turn === "batch") return "batch";
   return turn.isBulk ? "bulk" : "others";
 }

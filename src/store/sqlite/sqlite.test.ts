@@ -221,8 +221,8 @@ describe("SQLite", () => {
 
   const sizes: [what: string, turn: Turn, orgs: string[], pages: number][] = [
     ["a change", { of: "o" }, ["o"], 250],
-    ["sends by several organizations", "shared", ["o", "another"], 500],
-    ["sends by one organization", "shared", ["o"], 4_000],
+    ["sends by several organizations", "batch", ["o", "another"], 500],
+    ["sends by one organization", "batch", ["o"], 4_000],
   ];
   test.each(sizes)("after %s, checkpoints few pages at once", async (_, turn, orgs, pages) => {
     const { file, driver, remove } = openInFolder();
@@ -249,7 +249,7 @@ describe("SQLite", () => {
     await driver.transaction(
       async (sql) => {
         await sql.run("INSERT INTO t VALUES (zeroblob(2000000))");
-        driver.transaction(async () => checkpointed(), "shared").then(sent.resolve, sent.reject);
+        driver.transaction(async () => checkpointed(), "batch").then(sent.resolve, sent.reject);
       },
       { of: "o" },
     );
@@ -264,8 +264,7 @@ describe("SQLite", () => {
     const { file, driver, remove } = openInFolder();
     await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
     const v = "x".repeat(60_000);
-    for (let count = 0; count < 200; count++)
-      await driver.transaction((sql) => sql.rows.insert("t", [{ v }]), "shared");
+    for (let count = 0; count < 200; count++) await driver.transaction((sql) => sql.rows.insert("t", [{ v }]), "batch");
     const pages = statSync(`${file}-wal`).size / (4_096 + 24);
     expect(pages).toBeWithin(512, 512 + 120);
     await driver.close();

@@ -4,7 +4,15 @@ import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import { createQueue } from "../../lib/queues/queue.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
 import { sqliteDialect } from "../sql/dialect.ts";
-import { type Driver, house, type Reader, type Row, type Sql, type SqlValue, type Transaction } from "../sql/driver.ts";
+import {
+  type Driver,
+  type Reader,
+  type Row,
+  type Sql,
+  type SqlValue,
+  type Transaction,
+  unowned,
+} from "../sql/driver.ts";
 import { createLastWrites } from "../sql/last-writes.ts";
 import { createRewriting } from "../sql/rewriting.ts";
 import { createRowsOneByOne } from "../sql/rows.ts";
@@ -50,7 +58,7 @@ export function openSqlite(file: string): Driver {
   writer.query("SELECT COUNT(*) AS n FROM sqlite_schema").get(); // opens the write-ahead log
   const ownFiles = createOwnFiles(file);
   const queue = createQueue(() => unavailable({ detail: "this node is shutting down; retry with the same id" }));
-  const between = (work: () => Promise<void>) => queue.add(house, work);
+  const between = (work: () => Promise<void>) => queue.add(unowned, work);
   const forgetting = createForgetting({ writer, busyTimeoutMs, between, requireFiles: ownFiles.require });
   const checkpoints = createCheckpoints({ writer, between, requireFiles: ownFiles.require });
   const rows = createRowsOneByOne((text) => {
@@ -85,7 +93,7 @@ export function openSqlite(file: string): Driver {
     }
   }
 
-  const transaction: Driver["transaction"] = (work, turn = house) => queue.add(turn, () => runAlone(work, turn));
+  const transaction: Driver["transaction"] = (work, turn = unowned) => queue.add(turn, () => runAlone(work, turn));
 
   return {
     ...reader,

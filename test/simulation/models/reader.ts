@@ -36,7 +36,7 @@ async function read(readers: Readers, node: Node, org: string): Promise<void> {
   // Its event tells the time in seconds; a thousand times as fast, it tells a read from its repetition after a failover.
   const call: NewRead = { ...place, upTo, unread, now: now() * 1_000, keyId: undefined };
 
-  const events = await database.get(org).lock.add("shared", async () => {
+  const events = await database.get(org).lock.add("batch", async () => {
     const failovers = database.failovers();
     const { events: planned, moved } = plan([call], foundIn(database.get(org), call));
     await pause(random.integer(0, climate.commitMs));

@@ -62,7 +62,7 @@ async function write(writers: Writers, node: Node, org: string): Promise<void> {
     return events;
   }
 
-  const events = await (reserved === undefined ? database.get(org).lock.add("shared", transact) : transact());
+  const events = await (reserved === undefined ? database.get(org).lock.add("batch", transact) : transact());
   if (events.length === 0) return;
   await pause(random.integer(0, climate.announceMs));
   if (random.next() < climate.crashesBeforeAnnouncing) return;
