@@ -25,10 +25,10 @@ export const waitedHeaders = {
 export type DeliveryCounts = { recipients: number; online: number; delivered: number; acknowledged: number };
 
 /**
- * The seconds that the `wait` preference of a `Prefer` header asks for (RFC 7240, section 4.3), at most 30; `undefined` if there is none or it is not a whole number from 1, which is then ignored.
+ * The seconds that the `wait` preference of a `Prefer` header asks for (RFC 7240, section 4.3), at most 30; `undefined` if it has none or that is not a whole number from 1, which is then ignored.
  */
-export function waitSecondsIn(prefer: string | null): number | undefined {
-  const value = prefer === null ? undefined : preferenceIn(prefer, "wait");
+export function waitSecondsIn(prefer: string): number | undefined {
+  const value = preferenceIn(prefer, "wait");
   if (value === undefined || !/^\d+$/.test(value)) return undefined;
   const seconds = Math.min(Number(value), maxWaitSeconds);
   return seconds >= 1 ? seconds : undefined;

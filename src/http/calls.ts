@@ -191,7 +191,7 @@ export function followCalls(observers: Observers): FollowCall {
     };
     const response = await (traceCall === undefined ? admit() : traceCall<Answer | Response>(request, call, admit));
     call.status = response?.status ?? 101;
-    call.code ??= codeOf(response); // not of an answer to HEAD, which the router makes anew
+    if (call.status >= 400) call.code ??= codeOf(response); // not of an answer to HEAD, which the router makes anew
     call.tookMs = performance.now() - startedAt - call.waitedMs;
     call.requestId ??= response?.headers.get("X-Request-Id") ?? undefined;
     onAnswer(call);

@@ -3,7 +3,6 @@ import { toHeraldError } from "../../contract/errors/errors.ts";
 import { problemResponse } from "../../contract/errors/problem.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import type { Operation } from "../../contract/operations/operation.ts";
-import { isObject } from "../../lib/json/json-values.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 import { rememberBytes } from "../answers/long-answers.ts";
 import type { Exchange, PathParts } from "./exchange.ts";
@@ -26,21 +25,21 @@ export function createResponder({ scope }: Operation, { charges, takeTurn, longA
 
   function write(exchange: Exchange, { status, body, contentType, headers, isReplay = false }: Answer): Response {
     const { request, requestId, call, caller, charge } = exchange;
-    const own = { "X-Request-Id": requestId, ...answerHeaders };
-    if (body === undefined) return new Response(null, { status, headers: { ...own, ...headers } });
+    if (body === undefined)
+      return new Response(null, { status, headers: { "X-Request-Id": requestId, ...answerHeaders, ...headers } });
     const text = contentType === undefined ? JSON.stringify(body) : body;
     charges.addAnswer(charge, text);
     const answering = { org: call.org ?? caller.rights.org ?? undefined, request, endSoon: () => endSoon(exchange) };
-    return new Response(request.method === "HEAD" ? text : longAnswers.bodyOf(text, toBytes, answering), {
-      status,
-      headers: {
-        "Content-Type": contentType ?? "application/json",
-        ...own,
-        ...lengthForHead(request, text),
-        ...headers,
-        ...(isReplay && { "Idempotent-Replayed": "true" }),
-      },
-    });
+    const own: Record<string, string> = {
+      "Content-Type": contentType ?? "application/json",
+      "X-Request-Id": requestId,
+      ...answerHeaders,
+    };
+    if (isReplay) own["Idempotent-Replayed"] = "true";
+    if (headers !== undefined) Object.assign(own, headers);
+    if (request.method !== "HEAD")
+      return new Response(longAnswers.bodyOf(text, toBytes, answering), { status, headers: own });
+    return new Response(text, { status, headers: { ...lengthForHead(request, text), ...own } });
   }
 
   function respond(exchange: Exchange, answer: Answer): Response | Promise<Response> {
@@ -86,7 +85,8 @@ export function tellExpiry({ caller: { secretExpiresAt } }: Exchange, response: 
 
 /** The number of items, if the body is a page of a list. */
 function rowsIn(body: unknown): number {
-  return isObject(body) && Array.isArray(body.items) ? body.items.length : 0;
+  if (typeof body !== "object" || body === null || !("items" in body)) return 0;
+  return Array.isArray(body.items) ? body.items.length : 0;
 }
 
 /**

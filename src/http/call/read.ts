@@ -23,7 +23,7 @@ export function createInputReader<
   const lists = listsOf(query);
   const takesBody = schema !== undefined || operation.lines !== undefined || operation.takesBytes === true;
 
-  function readHead(exchange: Exchange): Omit<Read, "body"> {
+  function readHead(exchange: Exchange): Read {
     const { url, headers } = exchange.request;
     if (takesBody) requireNoEncoding(headers);
     return {
@@ -31,11 +31,12 @@ export function createInputReader<
       params: noParams ?? validate(params, exchange.params()),
       query: noQuery.success && !url.includes("?") ? noQuery.data : validate(query, readQuery(url, lists)),
       headers,
+      body: undefined as BodyOf<Body>, // so far
     };
   }
 
   function readBody(exchange: Exchange, schema: z.ZodType): Promise<Read> {
-    const head = readHead(exchange);
+    const input = readHead(exchange);
     const { request, call, charge, caller } = exchange;
     return readJsonBody(request, {
       maxBytes: limits.requestBytes,
@@ -46,9 +47,9 @@ export function createInputReader<
         charges.addBody(charge, bytes);
       },
       check(value) {
-        const body = validate(schema, value) as BodyOf<Body>;
-        charges.addWork(charge, workOf?.(body) ?? 0);
-        return { ...head, body };
+        input.body = validate(schema, value) as BodyOf<Body>;
+        charges.addWork(charge, workOf?.(input.body) ?? 0);
+        return input;
       },
       nextPart: async () => await takeTurn(exchange, threadCosts.slice),
       turn: (bytes) => takeTurn(exchange, threadCosts.request(bytes.length), bytes),
@@ -61,11 +62,9 @@ export function createInputReader<
     });
   }
 
-  const withoutBody = (exchange: Exchange): Read => ({ ...readHead(exchange), body: undefined as BodyOf<Body> });
-
   return (exchange: Exchange): Read | Promise<Read> => {
     if (schema !== undefined) return readBody(exchange, schema);
     const turn = scope === undefined ? undefined : takeTurn(exchange, threadCosts.request());
-    return turn === undefined ? withoutBody(exchange) : turn.then(() => withoutBody(exchange));
+    return turn === undefined ? readHead(exchange) : turn.then(() => readHead(exchange));
   };
 }
