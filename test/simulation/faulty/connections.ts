@@ -55,7 +55,7 @@ export const playsAgainAfterFailure = withPart({
   createAccounting(dependencies) {
     const accounting = gatewayParts.createAccounting(dependencies);
     const { played, playedTo } = dependencies.ledger;
-    return { ...accounting, guardedLedger: overriding(accounting.guardedLedger, { played, playedTo }) };
+    return { ...accounting, guardedLedger: { ...accounting.guardedLedger, played, playedTo } };
   },
   createPlayer(dependencies) {
     const play = gatewayParts.createPlayer(dependencies);

@@ -1,7 +1,6 @@
 import { gatewayParts } from "../../../src/gateway/parts.ts";
 import type { Recovery } from "../../../src/services/messages/recovery.ts";
 import { type Product, product } from "../product.ts";
-import { overriding } from "./overriding.ts";
 import { withJoinsOn, withJoinsOnOne, withPart } from "./parts.ts";
 
 export const joinsBeforeSnapshot = withJoinsOnOne(() => ({ reached: async () => undefined }));
@@ -120,6 +119,6 @@ export const replaysTwoLogs = withJoinsOnOne(() => ({ verified: async () => unde
 export const joinsOnlyWithLedger = withPart({
   createAccounting(dependencies) {
     const accounting = gatewayParts.createAccounting(dependencies);
-    return { ...accounting, guardedLedger: overriding(accounting.guardedLedger, { given: dependencies.ledger.given }) };
+    return { ...accounting, guardedLedger: { ...accounting.guardedLedger, given: dependencies.ledger.given } };
   },
 });
