@@ -5,7 +5,7 @@ import { type Product, product, simulateBatch } from "./batches/world.ts";
 import { searchTimeoutMs } from "./search.ts";
 
 const firstSeed = createRandom().seed;
-const seeds = process.env.TEST_SEED === undefined ? Number(process.env.SIMULATION_SEEDS ?? 40) : 1;
+const seeds = process.env.TEST_SEED === undefined ? Number(process.env.SIMULATION_SEEDS ?? 24) : 1;
 const mostSeedsOfBug = 300;
 
 function findBroken(count: number, product: Product) {

@@ -6,7 +6,7 @@ import { simulate } from "./world.ts";
 
 const isOneSeed = process.env.TEST_SEED !== undefined;
 const firstSeed = createRandom().seed;
-const seeds = isOneSeed ? 1 : 500;
+const seeds = isOneSeed ? 1 : 430;
 
 describe("several nodes, writers and clients on a failing bus", () => {
   test(
