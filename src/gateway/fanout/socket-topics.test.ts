@@ -13,6 +13,7 @@ function useSocketTopics() {
   const heard = new Map<number, string[]>();
   const slow = new Set<number>();
   const given: [string, number][] = [];
+  const errors: unknown[] = [];
   const state = { publishes: 0 };
   const of = (name: string) => followers.get(name) ?? new Set();
   const socketTopics = createSocketTopics({
@@ -27,6 +28,7 @@ function useSocketTopics() {
     thread,
     socketsPerShard: 100,
     onDelivery: ({ id }, connections) => given.push([id, connections]),
+    onError: (error) => errors.push(error),
   });
   const socketOf = (socket: number) => ({
     subscribe: (name: string) => followers.set(name, of(name).add(socket)),
@@ -38,6 +40,7 @@ function useSocketTopics() {
     state,
     slow,
     given,
+    errors,
     socketOf,
     /** Adds so many sockets to a topic. */
     gather(topic: string, count: number, from = 0) {
@@ -168,6 +171,20 @@ describe("a topic of sockets", () => {
     thread.step();
     await left;
     expect(leave("o")).toBeUndefined(); // nothing was written since
+  });
+
+  test("goes on after a write that fails", async () => {
+    const { gather, publish, leave, thread, slow, errors, heardBy } = useSocketTopics();
+    gather("many", 150);
+    slow.add(0);
+    const failure = new Error("it fails");
+    publish("many", first, () => {
+      throw failure;
+    });
+    publish("many", second, () => undefined);
+    thread.open();
+    await leave("o");
+    expect([errors, heardBy(0), heardBy(149)]).toEqual([[failure], ["1", "2"], ["1", "2"]]);
   });
 
   test("of another organization keeps waiting", () => {

@@ -1,5 +1,6 @@
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
+import { createGuard } from "../../lib/observing/guard.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 import { type Played, toNobody } from "./played.ts";
@@ -47,6 +48,8 @@ type Dependencies = {
   thread: ThreadScheduler;
   /** Called with the number of sockets that an event was handed to. */
   onDelivery(event: LogEvent, connections: number): void;
+  /** Called with what a write that had to wait throws; the others are still written. */
+  onError(error: unknown): void;
   /** How many sockets a shard has at most, and what an organization's writes of one turn may cost; less in simulated worlds. */
   socketsPerShard?: number;
   sliceUs?: number;
@@ -66,11 +69,13 @@ export function createSocketTopics({
   sockets,
   thread,
   onDelivery,
+  onError,
   socketsPerShard = mostOfShard,
   sliceUs = threadCosts.slice,
 }: Dependencies): SocketTopics {
   const shards = new Map<string, string[]>(); // of topics that have several; the first has the topic's name
   const outputs = new Map<string, Output>(); // by organization
+  const guard = createGuard(onError);
   let made = 0;
   const hasRoom = (name: string) => sockets.countSubscribers(name) < socketsPerShard;
 
@@ -130,7 +135,7 @@ export function createSocketTopics({
         costUs: threadCosts.deliveries(connections, connections * waiting.length),
         write() {
           left.delete(name);
-          for (const one of waiting) write(name, one);
+          for (const one of waiting) guard(() => write(name, one));
         },
       };
     }
