@@ -1,5 +1,13 @@
 import { hasOtherOwners } from "./connections.ts";
-import { withJoinsOn, withJoinsOnOne, withReads, withSequencerPart, withSequencersThat } from "./parts.ts";
+import {
+  withFanout,
+  withJoinsOn,
+  withJoinsOnOne,
+  withReads,
+  withSequencerPart,
+  withSequencersThat,
+  withTurns,
+} from "./parts.ts";
 
 /** Where bugs are planted, but without a bug: the replacement behaves like the part. */
 export const faultless = {
@@ -9,4 +17,6 @@ export const faultless = {
   "the sequencers that those who join see": withJoinsOn(() => ({})),
   "one of the sequencers that those who join see": withJoinsOnOne(() => ({})),
   "the owners of what is taken": hasOtherOwners,
+  "the writes to sockets": withFanout(() => ({})),
+  "the turns of the thread": withTurns((thread) => thread.turn),
 };
