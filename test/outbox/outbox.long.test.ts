@@ -151,16 +151,16 @@ if (engines !== undefined) {
     });
 
     test("sends an organization's rows in their order, while others have their turns", async () => {
-      const crowd = await createOrganization(herald);
+      const many = await createOrganization(herald);
       const single = await createOrganization(herald);
-      const [hall, room] = [await crowd.conversation(["alice"]), await single.conversation(["alice", "bob"])];
+      const [hall, room] = [await many.conversation(["alice"]), await single.conversation(["alice", "bob"])];
       using bob = await single.socket("bob");
-      await sendMany(shop.sql, crowd, hall, 5_000);
+      await sendMany(shop.sql, many, hall, 5_000);
       await send(shop.sql, messageOf(single, room, "beside many"));
       expect((await bob.next()).message?.body).toBe("beside many");
       expect(await waitingIn(shop.sql)).toBeGreaterThan(0); // it did not wait for all others
       await untilSent(shop.sql, 30_000);
-      expect(await bodiesOf(herald, crowd, hall)).toEqual(numbers(5_000));
+      expect(await bodiesOf(herald, many, hall)).toEqual(numbers(5_000));
     });
 
     test("says how long rows wait, and what became of them", async () => {

@@ -8,12 +8,12 @@ const herald = useHerald();
 
 async function filled() {
   const org = await createOrganization(herald());
-  const crowd = Array.from({ length: 2_345 }, (_, index) => `u${index}`);
+  const uids = Array.from({ length: 2_345 }, (_, index) => `u${index}`);
   await importInto(org, [
     { user: { id: "alice", name: "Alice 🙂" } },
     { user: { id: "eve", blocked: true } },
     { conversation: { id: "room", name: "Room", participants: ["alice", "bob"] } },
-    { conversation: { id: "crowd", participants: crowd } },
+    { conversation: { id: "large", participants: uids } },
     { conversation: { id: "empty" } },
     messageLine("old/1", 1),
     messageLine("old/2", 2, { senderId: "gone", attachments: [{ name: "a" }] }),
