@@ -25,7 +25,7 @@ type Dependencies = {
   webhooks: Pick<WebhookReads, "among">;
   webhookDeliveries: Pick<WebhookDeliveryWrites, "settle">;
   hugeEvents: Pick<HugeEvents, "take">;
-  /** From how many recipients on an event is told beside the others, while no organizations share the node. */
+  /** From how many recipients on an event is told beside the others. */
   mostOfLarge?: number;
 };
 

@@ -1,15 +1,10 @@
 import type { Database } from "bun:sqlite";
 import type { Turn } from "../../lib/queues/turns.ts";
-import { steadyClock } from "../../lib/time/clock.ts";
 
-// How many pages the write-ahead log may hold before a checkpoint: 4,000 take 10 to 15 ms, 1,000 take 4 to 7. Batches of sends
-// rewrite the same pages, parts of imports do so less, other changes do not; so for the first two, fewer pages at once cost
-// more in all, which is worth it while another organization waits.
-const pagesPerCheckpoint = {
-  alone: { batch: 4_000, bulk: 1_000, others: 250 },
-  several: { batch: 500, bulk: 250, others: 250 },
-};
-const severalMs = 1_000; // since one organization wrote after another
+// How many pages the write-ahead log may hold before a checkpoint, for which sends wait: 4,000 take 10 to 15 ms, 1,000 take 4 to
+// 7. Batches of sends rewrite the same pages, parts of imports do so less, other changes do not; so for the first two, fewer
+// pages at once cost more in all.
+const pagesPerCheckpoint = { batch: 2_000, bulk: 500, others: 250 };
 const mostPages = 8_000; // then a commit copies them itself
 // SQLite before 3.51, as in some versions of macOS, does not tell how many pages the log holds; then commits copy them.
 const firstThatTells = ">=3.51.0";
@@ -22,8 +17,6 @@ const longPerCheckpoint = 2 * 1024 * 1024;
 
 /** Copies pages from the write-ahead log to the database, a bounded number at a time. */
 export type Checkpoints = {
-  /** Notes which organizations write. */
-  note(orgs: readonly string[]): void;
   /** Returns the function that counts the long texts in the values of a row that a statement writes. */
   rowsOf(statement: string): (values: readonly unknown[]) => void;
   /** Lets a checkpoint follow a commit if one is due. */
@@ -47,14 +40,11 @@ export function createCheckpoints({ writer, between, requireFiles }: Options): C
   const look = tellsPages(writer) ? writer.prepare<{ log: number }, []>("PRAGMA wal_checkpoint(NOOP)") : undefined;
   let longWritten = 0;
   let isComing = false;
-  let lastOrg: string | undefined;
-  let severalUntil = 0;
   writer.run(`PRAGMA wal_autocheckpoint = ${look === undefined ? pagesUntold : mostPages}`);
 
   function isDue(turn: Turn): boolean {
     if (longWritten >= longPerCheckpoint) return true;
-    const most = pagesPerCheckpoint[steadyClock.now() < severalUntil ? "several" : "alone"];
-    return (look?.get()?.log ?? 0) >= most[kindOf(turn)];
+    return (look?.get()?.log ?? 0) >= pagesPerCheckpoint[kindOf(turn)];
   }
 
   async function checkpoint(): Promise<void> {
@@ -65,10 +55,6 @@ export function createCheckpoints({ writer, between, requireFiles }: Options): C
   }
 
   return {
-    note(orgs) {
-      if (lastOrg !== undefined && orgs.some((org) => org !== lastOrg)) severalUntil = steadyClock.now() + severalMs;
-      lastOrg = orgs.at(-1) ?? lastOrg;
-    },
     rowsOf(statement) {
       const ofRow = statement.startsWith('INSERT INTO "webhook_due"') ? dueRowCharacters : 0;
       return (values) => {
@@ -90,7 +76,7 @@ function tellsPages(database: Database): boolean {
   return Bun.semver.satisfies(version, firstThatTells);
 }
 
-function kindOf(turn: Turn): keyof typeof pagesPerCheckpoint.alone {
+function kindOf(turn: Turn): keyof typeof pagesPerCheckpoint {
   if (turn === "batch") return "batch";
   return turn.isBulk ? "bulk" : "others";
 }
