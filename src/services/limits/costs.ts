@@ -6,7 +6,7 @@ export const threadCosts = {
   /** Work in slices, which a clock measures. */
   slice: 1_000,
   /** A request, with the parsing and validation of its body. */
-  request: (bodyBytes = 0) => 50 + bodyBytes / 50,
+  request: (bodyBytes = 0) => 25 + bodyBytes / 50,
   /** An answer, by its rows. */
   rows: (rows: number) => rows,
   /** A line of a batch, or of another stream of lines. */

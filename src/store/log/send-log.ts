@@ -5,7 +5,7 @@ import { createBatcher, type Overlap } from "../../lib/queues/batcher.ts";
 import type { BatchLog, NewSend, PendingSends, SendLog, SendOutcome } from "../ports.ts";
 import { toLogEvent } from "./log-writer.ts";
 
-const maxBatch = 500;
+const maxBatch = 128;
 const maxWaiting = 20_000;
 
 // In characters: payloads are almost all ASCII, and a character takes two bytes of memory at most.
