@@ -28,6 +28,9 @@ type Line = { waiters: Waiter[]; behind: Map<string, number> };
 /** What organizations may take before they pay: three turns, as the scheduler counts them. */
 const creditUs = 3 * 25;
 
+/** Short work, a tenth of a slice, of so many organizations that have nothing waiting may begin in a full slice. */
+const shortOnes = 10;
+
 /**
  * The scheduler of a node on simulated turns of the event loop, which take simulated time. Judges that nobody waits while the
  * thread is free, that a slice ends, that no organization that waits is behind another by more than a slice and its largest piece,
@@ -38,6 +41,7 @@ export function createThreadModel({ createThread, random, climate, onError }: Op
   const lines = new Map<string, Line>();
   const largest = new Map<string, number>();
   let begunUs = 0; // in this turn
+  const newcomers = new Set<string>(); // that began in a full slice
   let waits = 0;
   let left = 0; // how many waited at the end of it
   let isUnsure = false; // an owner closed, and its work may have begun before
@@ -49,6 +53,7 @@ export function createThreadModel({ createThread, random, climate, onError }: Op
       const turn = () => {
         if (left > 0 && begunUs < sliceUs && !isUnsure) broken(`${left} wait while it rests`);
         begunUs = 0;
+        newcomers.clear();
         isUnsure = false;
         callback();
         left = thread.waiting;
@@ -58,9 +63,15 @@ export function createThreadModel({ createThread, random, climate, onError }: Op
     },
   });
 
-  function begin(org: string, cost: number): void {
-    if (begunUs >= sliceUs) broken(`${org} begins after the slice is used up`);
+  function begin(org: string, cost: number, hasWaited: boolean): void {
+    const isFull = begunUs >= sliceUs;
     begunUs += cost;
+    if (isFull) {
+      const isShort = !hasWaited && cost <= sliceUs / shortOnes && !newcomers.has(org) && newcomers.size < shortOnes;
+      if (!isShort) broken(`${org} begins after the slice is used up`);
+      newcomers.add(org);
+      return;
+    }
     for (const [other, { behind }] of lines) {
       if (other === org) {
         for (const [name, us] of behind) behind.set(name, Math.max(0, us - cost));
@@ -83,7 +94,7 @@ export function createThreadModel({ createThread, random, climate, onError }: Op
     isUnsure ||= isGone;
     if (isGone) return;
     if (first !== waiter) broken(`work of ${org} overtakes what asked before`);
-    begin(org, waiter.cost);
+    begin(org, waiter.cost, true);
   }
 
   async function expectGone(org: string, waiter: Waiter): Promise<void> {
@@ -113,7 +124,7 @@ export function createThreadModel({ createThread, random, climate, onError }: Op
       const isGone = owner?.isClosed === true;
       const turn = thread.turn(given, cost, options);
       if (turn === undefined) {
-        if (!isGone) begin(org, cost);
+        if (!isGone) begin(org, cost, false);
         return undefined;
       }
       if (isGone) broken(`${org} waits for an owner that has closed`);
