@@ -79,6 +79,7 @@ export function createThreadScheduler({
       const isNewcomer = !queue.has(name) && !newcomers.has(name);
       if (isNewcomer && cost <= sliceUs / shortOnes && newcomers.size < shortOnes) {
         newcomers.add(name);
+        queue.charge(name, cost);
         begin(cost);
         return undefined;
       }

@@ -26,6 +26,8 @@ export type FairQueue<Item> = {
   take(conditions?: Conditions): Item | undefined;
   /** Whether anything waits under a key, or it has taken more than its turns have paid for. */
   has(key: string): boolean;
+  /** Charges a key for what it takes without waiting, while others wait. */
+  charge(key: string, weight: number): void;
   /** How many items wait under a key, and their weight. */
   waitingOf(key: string): { items: number; weight: number };
   /** The first waiting item of each part of a key, which has waited longest there. */
@@ -113,6 +115,11 @@ export function createFairQueue<Item>(options: Options = {}): FairQueue<Item> {
       return link.value.item;
     },
     has: (key) => turns.get(key) !== undefined,
+    charge(key, taken) {
+      const { size: waiting } = turns.enter(key, createParts);
+      turns.charge(key, taken);
+      if (waiting === 0) turns.leave(key);
+    },
     waitingOf(key) {
       const parts = turns.get(key);
       return { items: parts?.size ?? 0, weight: parts?.weight ?? 0 };

@@ -70,7 +70,6 @@ export function createThreadModel({ createThread, random, climate, onError }: Op
       const isShort = !hasWaited && cost <= sliceUs / shortOnes && !newcomers.has(org) && newcomers.size < shortOnes;
       if (!isShort) broken(`${org} begins after the slice is used up`);
       newcomers.add(org);
-      return;
     }
     for (const [other, { behind }] of lines) {
       if (other === org) {
