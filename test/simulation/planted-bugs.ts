@@ -151,5 +151,18 @@ export const plantedBugs: Record<string, PlantedBug> = {
     product: fanout.changesHearingBeforeWhatWaits,
     sign: /hears|heard/,
   },
+  "a burst goes on though a socket was slow to take what waited": {
+    product: fanout.ignoresSlowSockets,
+    sign: /ends with 1006/,
+    climate: {
+      large: 0.4,
+      largeBytes: 500_000,
+      writes: 200,
+      losesNoHint: false,
+      bus: silentBus,
+      thread: { sliceUs: 300, turnMs: 0 },
+      fanout: { socketsPerShard: 1, sliceUs: 20 },
+    },
+  },
   "what waits for the thread is never written": { product: fanout.writesNothingThatWaits, sign: /hears|heard/ },
 };

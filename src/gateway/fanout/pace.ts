@@ -22,8 +22,11 @@ export type Pace = {
   note(bytes: number, played: { connections: number; isSlow: boolean }): void;
 };
 
-/** Ends a turn of an organization. Returns a promise if its next one must wait. */
-export type Leave = () => Promise<void> | undefined;
+/**
+ * Ends a turn of an organization. Returns a promise if its next one must wait, which tells whether a socket was slow to take what
+ * was written meanwhile.
+ */
+export type Leave = () => Promise<boolean> | undefined;
 
 /**
  * Creates the pace of an organization. Calls `onTurn` at the start of the turn after one in which something was played.
@@ -39,17 +42,19 @@ export function createPace(onTurn: () => void, leave: Leave): Pace {
   function endTurn(): void {
     if (isTurnEnding) return;
     isTurnEnding = true;
-    setImmediate(() => {
-      if (isTurnSlow && turnBytes >= slowTurnBytes) setTimeout(leaveTurn, slowTurnMs);
-      else leaveTurn();
-    });
+    setImmediate(leaveTurn);
   }
 
   function leaveTurn(): void {
     const rest = leave();
     isWaiting = rest !== undefined;
-    if (rest === undefined) beginTurn();
-    else void rest.then(beginTurn);
+    if (rest === undefined) restIfSlow(false);
+    else void rest.then(restIfSlow);
+  }
+
+  function restIfSlow(wasSlow: boolean): void {
+    if ((isTurnSlow || wasSlow) && turnBytes >= slowTurnBytes) setTimeout(beginTurn, slowTurnMs);
+    else beginTurn();
   }
 
   function beginTurn(): void {

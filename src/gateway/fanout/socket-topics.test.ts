@@ -211,6 +211,20 @@ describe("a topic of sockets", () => {
     expect(given.slice(-1)).toEqual([["e2", 100]]);
   });
 
+  test("tells the organization to rest if a socket was slow to take what waited", async () => {
+    const { gather, publish, leave, thread, slow } = useSocketTopics();
+    thread.open();
+    gather("many", 150);
+    publish("many", first, () => undefined);
+    expect(await leave("o")).toBe(false);
+    slow.add(149);
+    publish("many", second, () => undefined);
+    expect(await leave("o")).toBe(true);
+    slow.clear();
+    publish("many", third, unheard);
+    expect(await leave("o")).toBe(false);
+  });
+
   test("reports a slow socket when it is written to, and a socket that has left gets nothing", () => {
     const { gather, publish, settle, remove, socketOf, slow, heardBy } = useSocketTopics();
     gather("many", 150);

@@ -31,10 +31,10 @@ export type SocketTopics = {
    */
   publish(topic: string, event: LogEvent, onSlow: () => void): Played;
   /**
-   * Ends the organization's turn. Writes what waits in its next turns and resolves once all is written; `undefined` if it may
-   * continue at once.
+   * Ends the organization's turn. Writes what waits in its next turns and resolves once all is written, with whether a socket was
+   * slow to take it; `undefined` if it may continue at once.
    */
-  leave(org: string): Promise<void> | undefined;
+  leave(org: string): Promise<boolean> | undefined;
   /** Writes everything that waits for sockets of the organization now. */
   settle(org: string): void;
   /** Does that for every organization. */
@@ -58,8 +58,8 @@ type Dependencies = {
 type Waiting = { event: LogEvent; onSlow: () => void };
 /** The events that wait for shards of one topic. */
 type Group = { topic: string; shards: Map<string, Waiting[]> };
-/** The output of an organization: the cost of what was written in this turn, and what waits, in order. */
-type Output = { spentUs: number; groups: Group[] };
+/** The output of an organization: the cost of what was written in this turn, and what waits, in order, and whether a socket was slow to take it. */
+type Output = { spentUs: number; groups: Group[]; isSlow: boolean };
 
 /** The most subscribers of a shard: Bun writes to them in about a millisecond. */
 export const mostOfShard = 250;
@@ -91,7 +91,7 @@ export function createSocketTopics({
   function outputOf(org: string): Output {
     const known = outputs.get(org);
     if (known !== undefined) return known;
-    const output = { spentUs: 0, groups: [] };
+    const output = { spentUs: 0, groups: [], isSlow: false };
     outputs.set(org, output);
     return output;
   }
@@ -121,7 +121,8 @@ export function createSocketTopics({
   }
 
   /** The shard whose events have waited longest; `undefined` if none wait. */
-  function nextShard({ groups }: Output): { costUs: number; write(): void } | undefined {
+  function nextShard(output: Output): { costUs: number; write(): void } | undefined {
+    const { groups } = output;
     for (let group = groups[0]; group !== undefined; group = groups[0]) {
       const [first] = group.shards;
       if (first === undefined) {
@@ -135,7 +136,10 @@ export function createSocketTopics({
         costUs: threadCosts.deliveries(connections, connections * waiting.length),
         write() {
           left.delete(name);
-          for (const one of waiting) guard(() => write(name, one));
+          for (const one of waiting)
+            guard(() => {
+              output.isSlow = write(name, one).isSlow || output.isSlow;
+            });
         },
       };
     }
@@ -148,13 +152,14 @@ export function createSocketTopics({
     for (let shard = nextShard(output); shard !== undefined; shard = nextShard(output)) shard.write();
   }
 
-  async function writeInTurns(org: string, output: Output): Promise<void> {
+  async function writeInTurns(org: string, output: Output): Promise<boolean> {
     for (let shard = nextShard(output); shard !== undefined; shard = nextShard(output)) {
       const turn = thread.turn(org, shard.costUs);
       if (turn !== undefined) await turn;
       nextShard(output)?.write(); // another one, if all was settled meanwhile
     }
     if (outputs.get(org) === output) outputs.delete(org); // there may be another, after the log was rewritten
+    return output.isSlow;
   }
 
   return {
@@ -190,7 +195,7 @@ export function createSocketTopics({
       output.spentUs = 0;
       if (output.groups.length > 0) return writeInTurns(org, output);
       outputs.delete(org);
-      return spentUs === 0 ? undefined : thread.turn(org, spentUs);
+      return spentUs === 0 ? undefined : thread.turn(org, spentUs)?.then(() => output.isSlow);
     },
     settle,
     settleAll() {

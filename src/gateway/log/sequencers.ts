@@ -48,7 +48,7 @@ type Options = {
   clock: Clock;
   play(event: LogEvent): Played;
   /** Ends a turn of an organization. Returns a promise if its next one must wait. */
-  leave(org: string): Promise<void> | undefined;
+  leave(org: string): Promise<boolean> | undefined;
   /** Called when a read of the store brought events the bus had not. */
   onRepair(): void;
   /** Called when an organization's log is no longer the one that was played: its connections must rejoin. */

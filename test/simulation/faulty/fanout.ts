@@ -20,3 +20,6 @@ export const changesHearingBeforeWhatWaits = withFanout(() => ({ settle: () => u
 
 /** What waits for the thread waits for ever, unless somebody's hearing changes. */
 export const writesNothingThatWaits = withFanout(() => ({ leave: () => undefined }));
+
+/** A burst goes on though a socket was slow to take what waited. */
+export const ignoresSlowSockets = withFanout(({ leave }) => ({ leave: (org) => leave(org)?.then(() => false) }));
