@@ -147,7 +147,16 @@ export function createNode(options: Options): Node {
 
   const parts: GatewayParts = {
     ...gatewayParts,
-    createSocketTopics: (dependencies) => gatewayParts.createSocketTopics({ ...dependencies, ...climate.fanout }),
+    createSocketTopics(dependencies) {
+      const socketTopics = gatewayParts.createSocketTopics({ ...dependencies, ...climate.fanout });
+      return {
+        ...socketTopics,
+        publish(topic, event, onSlow) {
+          notePlay(event.payload); // also if only streams follow the topic
+          return socketTopics.publish(topic, event, onSlow);
+        },
+      };
+    },
   };
   const dependencies: Parameters<Product["createGateway"]>[0] = {
     bus: {
@@ -234,7 +243,6 @@ export function createNode(options: Options): Node {
     },
     sockets: {
       publish(topic, frame) {
-        notePlay(frame);
         if (topic.includes(partMark)) partWrites++;
         let isSlow = false;
         for (const socket of [...(topics.get(topic) ?? [])]) isSlow = socket.push(frame) || isSlow;
