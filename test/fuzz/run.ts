@@ -38,7 +38,7 @@ export type FuzzReport = {
   answers: Map<string, number>;
   unexpected: Unexpected[];
   errorsLogged: string[];
-  /** The most memory that the server had at any pulse. */
+  /** The most memory that the server had at any pulse, and at the end. */
   mostBytes: number;
 };
 
@@ -57,6 +57,10 @@ export async function fuzz({ herald, seed, isOver, only }: Options): Promise<Fuz
   const witness = await startWitness(herald);
   let place = await preparePlace(herald);
   let next = only ?? 0;
+
+  function noteMemory(): void {
+    report.mostBytes = Math.max(report.mostBytes, memoryOf(herald.pid));
+  }
 
   async function play(number: number): Promise<void> {
     const { kind, bytes, verdict } = await playCase(herald, seed, number, place);
@@ -86,10 +90,11 @@ export async function fuzz({ herald, seed, isOver, only }: Options): Promise<Fuz
 
   // Pulses even while a case waits to be abandoned: the witness's own connection must not be idle for that long.
   const pulse = setInterval(() => {
-    report.mostBytes = Math.max(report.mostBytes, memoryOf(herald.pid));
+    noteMemory();
     void witness.listen().catch(() => undefined);
   }, pulseMs);
   await Promise.all(Array.from({ length: lanes }, lane)).finally(() => clearInterval(pulse));
+  noteMemory(); // a short run may end before the first pulse
   await witness.listen(); // rejects if any earlier call did
   witness.stop();
   report.errorsLogged = errorsLogged(herald);
