@@ -6,6 +6,7 @@ import { networkOf } from "../lib/network/addresses.ts";
 import type { ClientAddress, Peers } from "../lib/network/client-address.ts";
 import { createId } from "../lib/text/ids.ts";
 import type { Refusals } from "../services/limits/refusals.ts";
+import { addressName } from "../services/limits/turn-names.ts";
 import { createHeadCheck } from "./requests/head.ts";
 import { createEndsSoon, isTooLongToDrop } from "./requests/long-bodies.ts";
 
@@ -88,6 +89,11 @@ export function callOf(route: Route, from: Peers, { requestId, listener = "only"
 /** Creates a call whose route is not known yet. Callers can invent methods and paths, so neither is kept. */
 export function newCall({ method }: Request, from: Peers, listener: Listener = "only"): Call {
   return callOf(unmatched.get(method) ?? unknownMethod, from, { listener });
+}
+
+/** The name under which a call takes turns that no organization pays for: its key, or else its address. */
+export function turnNameOf(request: Request, { keyId, address, from }: Call, clientAddress: ClientAddress): string {
+  return keyId ?? addressName(networkOf(address ?? clientAddress(request, from)));
 }
 
 /** Answers a call while observing it. */
@@ -197,10 +203,7 @@ export function followCalls(observers: Observers): FollowCall {
     onAnswer(call);
     if (response !== undefined && !call.isBodyRead && isTooLongToDrop(request.headers)) {
       if (!answersWhileReading(response))
-        call.isBodyRead = await endsSoon(
-          request,
-          call.keyId ?? networkOf(call.address ?? clientAddress(request, call.from)),
-        );
+        call.isBodyRead = await endsSoon(request, turnNameOf(request, call, clientAddress));
       if (!call.isBodyRead) response.headers.set("Connection", "close");
     }
     if (response !== undefined && isCheap(call)) await hold(request, call, response);

@@ -3,10 +3,11 @@ import type { Owner } from "../../lib/owner.ts";
 import type { Limiter } from "../../lib/queues/limiter.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 import type { OrganizationLimits } from "../../services/limits/organization-limits.ts";
+import { addressName } from "../../services/limits/turn-names.ts";
 import type { Session, Sessions } from "../../services/sessions/sessions.ts";
 import type { Identity } from "../../services/sessions/tokens.ts";
 import type { ConnectionQuotas } from "../limits/connection-quotas.ts";
-import { addressName, turnUnlessGone } from "../limits/passing.ts";
+import { turnUnlessGone } from "../limits/passing.ts";
 import type { UserBudgets } from "../limits/user-budgets.ts";
 
 /**

@@ -3,7 +3,8 @@ import { networkOf } from "../../lib/network/addresses.ts";
 import { createOwner, onAbort } from "../../lib/owner.ts";
 import type { Downloads } from "../../services/files/downloads.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
-import { addressName, turnUnlessGone } from "./passing.ts";
+import { addressName } from "../../services/limits/turn-names.ts";
+import { turnUnlessGone } from "./passing.ts";
 import { costs, type UserBudgets } from "./user-budgets.ts";
 
 type Dependencies = {

@@ -8,6 +8,7 @@ import type { ClientAddress } from "../../lib/network/client-address.ts";
 import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
+import { addressName } from "../../services/limits/turn-names.ts";
 import type { Admission } from "../connections/admission.ts";
 import { tellFault } from "../connections/faults.ts";
 import type { Heartbeats } from "../connections/heartbeat.ts";
@@ -16,7 +17,6 @@ import type { Register } from "../connections/register.ts";
 import type { Backlog } from "../limits/backlog.ts";
 import { createConnectDeadline } from "../limits/connect-deadline.ts";
 import { createFrameRates } from "../limits/frame-rates.ts";
-import { addressName } from "../limits/passing.ts";
 import { errorFrame, readFrame } from "./frames.ts";
 import {
   closeSocket,

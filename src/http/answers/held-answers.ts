@@ -1,10 +1,9 @@
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
-import { networkOf } from "../../lib/network/addresses.ts";
 import type { ClientAddress, Peers } from "../../lib/network/client-address.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 import { discard } from "../call/answer.ts";
-import type { Call } from "../calls.ts";
+import { type Call, turnNameOf } from "../calls.ts";
 import { bytesOfBody, isTooLongToDrop } from "../requests/long-bodies.ts";
 
 // Of a body that nobody reads, Bun takes almost two megabytes, and then no more.
@@ -45,7 +44,7 @@ export function createHeldAnswers({ clientAddress, isOneTooMany, thread }: Depen
       // Callers with a key are limited by that, and may keep any number of connections alive. What is closed anyway does not count.
       const isClosed = response.headers.get("Connection") === "close";
       if (!isClosed && isOneTooMany(request, call.from)) response.headers.set("Connection", "close");
-      const name = call.keyId ?? networkOf(call.address ?? clientAddress(request, call.from));
+      const name = turnNameOf(request, call, clientAddress);
       if (isTooLongToDrop(request.headers) && !call.isBodyRead) return await waitToClose(request, name);
       if (call.keyId !== undefined && call.status !== 429) return await nextTurn();
       if (!request.bodyUsed) await discard(request.body ?? undefined); // otherwise Bun would keep up to two megabytes of it
