@@ -32,7 +32,7 @@ type Options = {
 };
 
 /** A slice of the thread: short for everyone who waits, and long beside the 20 µs that a turn of the event loop costs. */
-const defaultSliceUs = 1_000;
+export const threadSliceUs = 1_000;
 /** What a turn pays for when organizations take turns: the work of a small request. */
 const quantumUs = 25;
 /** A tenth of a slice is short. So many short pieces may begin beyond it in one turn, each of an organization that has nothing waiting. */
@@ -40,7 +40,7 @@ const shortOnes = 10;
 
 /** Creates the scheduler of a thread on which nobody waits. */
 export function createThreadScheduler({
-  sliceUs = defaultSliceUs,
+  sliceUs = threadSliceUs,
   defer = setImmediate,
 }: Options = {}): ThreadScheduler {
   const queue = createFairQueue<Waiter>({ weightPerTurn: quantumUs });

@@ -1,10 +1,12 @@
+import { threadSliceUs } from "../../lib/event-loop/thread-scheduler.ts";
+
 /**
  * What work costs the thread that serves all connections, in microseconds of a 2 GHz core; the scheduler shares the thread
  * by these. They need not be exact: what is too cheap makes a slice longer than a millisecond by as much.
  */
 export const threadCosts = {
   /** Work in slices, which a clock measures. */
-  slice: 1_000,
+  slice: threadSliceUs,
   /** A request, with the parsing and validation of its body. */
   request: (bodyBytes = 0) => 25 + bodyBytes / 50,
   /** An answer, by its rows. */

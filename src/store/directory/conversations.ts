@@ -1,5 +1,5 @@
 import { isAmongSorted, sortInTurns } from "../../lib/event-loop/sort-in-turns.ts";
-import { createThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
+import { createThreadScheduler, threadSliceUs } from "../../lib/event-loop/thread-scheduler.ts";
 import { createId } from "../../lib/text/ids.ts";
 import { requireKey } from "../keys/key-proofs.ts";
 import { emitMembership, type MembershipOf } from "../log/control-events.ts";
@@ -15,8 +15,6 @@ import { leaveToRemoval } from "./removals.ts";
 const find = "SELECT id, name, created_at FROM conversation WHERE org = ? AND id = ?";
 const findOtherCall = `SELECT id FROM event
   WHERE org = ? AND cid = ? AND "offset" > ? AND kind = 'membership' AND fingerprint <> ? LIMIT 1`;
-
-const sliceUs = 1_000;
 
 type Dependencies = { driver: Driver; writer: LogWriter };
 type Name = string | null | undefined;
@@ -130,7 +128,8 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
   return {
     async put(org, cid, { name, participants }, now, by) {
       const of = { org, cid, now, call: createId(), by };
-      const wanted = participants && (await sortInTurns(participants, async () => await thread.turn(org, sliceUs)));
+      const wanted =
+        participants && (await sortInTurns(participants, async () => await thread.turn(org, threadSliceUs)));
       const begun = await begin(of, name, wanted);
       if (begun !== undefined && wanted !== undefined && !begun.isDone) await replaceInSteps(of, wanted, begun);
       return begun?.put;
