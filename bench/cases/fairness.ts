@@ -1,4 +1,4 @@
-import { createRequestTemplate, idPlaceholder, openLanes } from "../harness/clients/lane.ts";
+import { idPlaceholder } from "../harness/clients/lane.ts";
 import { type HeraldPeer, startHerald } from "../harness/herald.ts";
 import { benchOrg, sendBody } from "../harness/organization.ts";
 import { compare } from "../harness/report/report.ts";
@@ -6,7 +6,7 @@ import { type Contender, inRounds, type Measures } from "../harness/report/round
 import { openHeraldStage } from "../harness/stage.ts";
 import type { Case, Findings } from "./case.ts";
 import { type Cue, deliveriesOn } from "./deliveries.ts";
-import { type Load, sendsTo, startCallers, warmUp } from "./sends.ts";
+import { sendsTo, startLoad, warmUp } from "./sends.ts";
 
 const callers = 64;
 const listeners = 1000;
@@ -103,23 +103,12 @@ function sendSteadily(herald: HeraldPeer, org: string, perSecond: number) {
   };
 }
 
-async function startLoadOf(herald: HeraldPeer, org: string): Promise<Load> {
-  const request = createRequestTemplate(
-    herald.url,
-    "/admin/message",
-    benchOrg.key,
-    sendBody(benchOrg.quiet, org),
-    "random",
-  );
-  return startCallers(await openLanes(request, callers));
-}
-
 /** Two organizations that send as fast as they can. */
 function heavyTogether(herald: HeraldPeer): Contender {
   return {
     name: "herald",
     async run(ms): Promise<Measures> {
-      const loads = await Promise.all(heavy.map((org) => startLoadOf(herald, org)));
+      const loads = await Promise.all(heavy.map((org) => startLoad(herald, callers, "random", org)));
       const before = loads.map((load) => load.count());
       const startedAt = performance.now();
       await Bun.sleep(ms);
@@ -137,7 +126,7 @@ function lightOnes(herald: HeraldPeer, isBeside: boolean): Contender {
   return {
     name: isBeside ? "herald" : "undisturbed",
     async run(ms): Promise<Measures> {
-      const load = isBeside ? await startLoadOf(herald, heavy[0]) : undefined;
+      const load = isBeside ? await startLoad(herald, callers, "random", heavy[0]) : undefined;
       const senders = light.map((org) => sendSteadily(herald, org, perSecondOfLight));
       await Bun.sleep(ms);
       const count = senders.reduce((sum, sender) => sum + sender.count(), 0);

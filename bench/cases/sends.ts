@@ -13,8 +13,8 @@ export type Load = {
 };
 
 /** Starts `callers` callers, each with a connection of its own and one request in flight. */
-export async function startLoad({ url }: Peer, callers: number, ids: IdKind = "random"): Promise<Load> {
-  const request = createRequestTemplate(url, "/admin/message", benchOrg.key, sendBody(benchOrg.quiet), ids);
+export async function startLoad({ url }: Peer, callers: number, ids: IdKind = "random", org?: string): Promise<Load> {
+  const request = createRequestTemplate(url, "/admin/message", benchOrg.key, sendBody(benchOrg.quiet, org), ids);
   return startCallers(await openLanes(request, callers));
 }
 
