@@ -28,8 +28,6 @@ export type FairQueue<Item> = {
   has(key: string): boolean;
   /** Charges a key for what it takes without waiting, while others wait. */
   charge(key: string, weight: number): void;
-  /** How many items wait under a key, and their weight. */
-  waitingOf(key: string): { items: number; weight: number };
   /** The first waiting item of each part of a key, which has waited longest there. */
   firsts(): Iterable<Item>;
   /** Removes a waiting item. */
@@ -119,10 +117,6 @@ export function createFairQueue<Item>(options: Options = {}): FairQueue<Item> {
       const { size: waiting } = turns.enter(key, createParts);
       turns.charge(key, taken);
       if (waiting === 0) turns.leave(key);
-    },
-    waitingOf(key) {
-      const parts = turns.get(key);
-      return { items: parts?.size ?? 0, weight: parts?.weight ?? 0 };
     },
     *firsts() {
       for (const { turns: parts } of turns.contents())
