@@ -36,7 +36,7 @@ type Dependencies = BatchTarget & {
 /** The answer to a line, or why there is none, and none to those after it. */
 type Answered = { line: number; text: string } | { line: number; error: HeraldError };
 
-// As many lines as the largest commit takes.
+// As many lines as four commits take.
 const sendsAtOnce = { items: 512, weight: 256 * 1024 };
 const dryRunsAtOnce = { items: 8, weight: 256 * 1024 };
 const mayWaitMs = 10_000; // less than an idle connection may
