@@ -54,10 +54,11 @@ function readEnds(): End[] {
 
 const portsOf = (sockets: readonly Socket[]) => new Set(sockets.map(({ localPort = 0 }) => hexOf(localPort)));
 
-/** Whether all of these have been answered without reading it. */
+/** Whether none of these waits for an answer: each has one that it does not read, or has been cut for that already. */
 function areAnswered(sockets: readonly Socket[]): boolean {
   const ours = portsOf(sockets);
-  return readEnds().filter(({ local, received }) => ours.has(local) && received > 0).length === sockets.length;
+  const waits = ({ local, state, received }: End) => ours.has(local) && state === established && received === 0;
+  return sockets.every(({ connecting }) => !connecting) && !readEnds().some(waits);
 }
 
 /** Whether the server has ended all of these. */
