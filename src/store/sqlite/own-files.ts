@@ -1,10 +1,12 @@
-import { closeSync, openSync, read, readSync, type Stats, statSync } from "node:fs";
+import { closeSync, openSync, read, readSync, realpathSync, type Stats, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { type HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import { headerBytes, isUnopenedCopy } from "./file-header.ts";
 
 const readLater = promisify(read);
+const clockTickMs = 100; // file systems tell changes apart that are a tick of the kernel's clock apart, at most 10 ms
 
 /** The files of an open database were removed or replaced: what is written to it is gone when the process ends. */
 class FilesReplacedError extends Error {
@@ -29,6 +31,19 @@ export function createOwnFiles(file: string): OwnFiles {
   const header = new Uint8Array(headerBytes);
   readSync(descriptor, header, 0, headerBytes, 0);
   const isLogged = !isUnopenedCopy(header); // SQLite has no write-ahead log on file systems without shared memory
+  const folder = dirname(realpathSync(file));
+  let settled: number | undefined; // the last change of the folder in which these were the files, unless it is too recent
+
+  /**
+   * A file that is removed or replaced by another changes the folder. To look at the write-ahead log itself after each commit would
+   * make each flush dearer: Linux then gives the next write a time of its own, which ext4 has to store as well.
+   */
+  function compareIfChanged(): void {
+    const changed = statSync(folder, { throwIfNoEntry: false })?.ctimeMs;
+    if (changed !== undefined && changed === settled) return;
+    compare(paths.map((path) => identityOf(statSync(path, { throwIfNoEntry: false }))));
+    settled = changed !== undefined && Date.now() - changed > clockTickMs ? changed : undefined;
+  }
 
   function compare(found: readonly string[]): void {
     const index = found.findIndex((identity, position) => identity !== own[position]);
@@ -41,7 +56,7 @@ export function createOwnFiles(file: string): OwnFiles {
 
   return {
     require() {
-      compare(paths.map((path) => identityOf(statSync(path, { throwIfNoEntry: false }))));
+      compareIfChanged();
       readSync(descriptor, header, 0, headerBytes, 0);
       compareHeader();
     },
