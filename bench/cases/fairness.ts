@@ -1,8 +1,9 @@
+import { join } from "node:path";
 import { idPlaceholder } from "../harness/clients/lane.ts";
 import { type HeraldPeer, startHerald } from "../harness/herald.ts";
 import { benchOrg, sendBody } from "../harness/organization.ts";
 import { compare } from "../harness/report/report.ts";
-import { type Contender, inRounds, type Measures } from "../harness/report/rounds.ts";
+import { type Contender, inRounds, type Measures, type Pace, type Series } from "../harness/report/rounds.ts";
 import { openHeraldStage } from "../harness/stage.ts";
 import type { Case, Findings } from "./case.ts";
 import { type Cue, deliveriesOn } from "./deliveries.ts";
@@ -16,6 +17,7 @@ const light = Array.from({ length: 9 }, (_, index) => `light-${index + 1}`);
 const neighbour = "neighbour";
 const perSecondOfNeighbour = 3;
 const perSecondOfLight = 100;
+const documentedLimit = 5_000; // the default of HERALD_LIMIT_ORGANIZATION_REQUESTS_PER_SECOND
 const noLess = { target: { atLeast: 0.95 } };
 
 /**
@@ -61,8 +63,37 @@ export const fairness: Case = async (dataDir, pace) => {
   ];
   stage.audience.close();
   await herald.stop();
+  const limited = await limitedSends(join(dataDir, "limited"), pace);
+  const limitFigure = "Sends of an organization that exceeds its default limit, beside a neighbour";
+  found.series[limitFigure] = limited;
+  found.rows.push(
+    compare(limited, { figure: limitFigure, unit: "/s", measure: "perSecond", floor: "documented", ...noLess }),
+  );
   return found;
 };
+
+/** What an organization gets of its default limit, while it asks for as much as it can. */
+async function limitedSends(dataDir: string, pace: Pace): Promise<Series> {
+  const settings = { HERALD_LIMIT_REQUESTS_PER_SECOND: "0" }; // of a key
+  const herald = await startHerald(dataDir, settings, { areLimitsKept: true });
+  for (const org of [benchOrg.id, neighbour]) await herald.putConversation(benchOrg.quiet, [], org);
+  const exceeding: Contender = {
+    name: "herald",
+    async run(ms) {
+      const load = await startLoad(herald, callers);
+      const before = load.count();
+      const startedAt = performance.now();
+      await Bun.sleep(ms);
+      const perSecond = ((load.count() - before) * 1000) / (performance.now() - startedAt);
+      await load.stop({ mayExceedLimits: true });
+      return { perSecond };
+    },
+  };
+  const documented: Contender = { name: "documented", run: async () => ({ perSecond: documentedLimit }) };
+  const series = await inRounds([documented, besideNeighbour(herald, exceeding)], pace);
+  await herald.stop();
+  return series;
+}
 
 /** The same, while another organization sends three messages a second. */
 function besideNeighbour(herald: HeraldPeer, contender: Contender): Contender {
