@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Hono } from "hono";
 import { z } from "zod";
-import { defineOperation, noParams } from "../contract/operations/operation.ts";
+import { defineOperation, named } from "../contract/operations/operation.ts";
 import { nextTurn } from "../lib/event-loop/next-turn.ts";
 import { createThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import { type Caller, unrestricted } from "../services/keys/permissions.ts";
@@ -12,19 +12,17 @@ import { newCall } from "./calls.ts";
 const runtime: Runtime = { requestIP: () => ({ address: "192.0.2.1" }), timeout: () => undefined };
 const most = 40; // calls begun per turn of the event loop
 
-const operation = defineOperation({
-  operationId: "note",
-  method: "post",
-  path: "/notes",
-  tag: "Messages",
-  summary: "notes",
-  params: noParams,
-  query: noParams,
-  body: z.strictObject({ organizationId: z.string(), text: z.string() }),
-  scope: "any",
-  limitsItself: true,
-  answers: { 204: { description: "noted" } },
-  errors: [],
+const { note } = named({
+  note: defineOperation({
+    method: "post",
+    path: "/notes",
+    tag: "Messages",
+    summary: "notes",
+    body: z.strictObject({ organizationId: z.string(), text: z.string() }),
+    scope: "any",
+    limitsItself: true,
+    answers: { 204: { description: "noted" } },
+  }),
 });
 
 /**
@@ -63,7 +61,7 @@ function serve() {
       throw error;
     },
   });
-  bind(operation, async ({ body }) => {
+  bind(note, async ({ body }) => {
     begun.push(body.organizationId);
     return { status: 204 };
   });

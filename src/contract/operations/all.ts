@@ -10,7 +10,7 @@ import { fileOperations } from "./files.ts";
 import { keyOperations } from "./keys.ts";
 import { createMessageChangeOperations } from "./message-changes.ts";
 import { createMessageOperations } from "./messages.ts";
-import { defineOperation, noParams, noQuery, type Operation } from "./operation.ts";
+import { defineOperation, named, type OperationAnswer } from "./operation.ts";
 import { presenceOperations } from "./presence.ts";
 import { readOperations } from "./reads.ts";
 import { createScheduleOperations } from "./schedule.ts";
@@ -26,21 +26,26 @@ const health = z
     }),
   })
   .meta({ id: "Health" });
-const open = {
-  method: "get",
-  params: noParams,
-  query: noQuery,
-  body: undefined,
-  scope: undefined,
-  errors: [],
-} as const;
+const open = { method: "get", scope: undefined } as const;
+
+function documentOperation(path: string, summary: string, document: OperationAnswer) {
+  return defineOperation({
+    ...open,
+    path,
+    tag: "Documents",
+    summary,
+    description: "Answers `If-None-Match` (RFC 9110), so that programs need not load it again.",
+    answers: {
+      200: { ...document, headers: { ETag: "Changes with the document." } },
+      304: { description: "The document is that of `If-None-Match`." },
+    },
+  });
+}
 
 /** Operations that need no key. */
 const openOperations = {
   getHealth: defineOperation({
     ...open,
-    errors: [],
-    operationId: "getHealth",
     path: "/healthz",
     tag: "Operation",
     summary: "Check whether the process is alive",
@@ -54,8 +59,6 @@ const openOperations = {
   }),
   getReadiness: defineOperation({
     ...open,
-    errors: [],
-    operationId: "getReadiness",
     path: "/readyz",
     tag: "Operation",
     summary: "Check whether the node accepts requests",
@@ -77,7 +80,6 @@ const openOperations = {
   }),
   getMetrics: defineOperation({
     ...open,
-    operationId: "getMetrics",
     path: "/metrics",
     tag: "Operation",
     summary: "Get the metrics of this node, for Prometheus",
@@ -94,47 +96,21 @@ const openOperations = {
     },
     errors: ["unauthorized", "not_found"],
   }),
-  getOpenApi: defineOperation({
-    ...open,
-    errors: [],
-    operationId: "getOpenApi",
-    path: "/openapi.json",
-    tag: "Documents",
-    summary: "Get this document",
-    description: "Answers `If-None-Match` (RFC 9110), so that programs need not load it again.",
-    answers: {
-      200: {
-        description: "OpenAPI 3.1.",
-        headers: { ETag: "Changes with the document." },
-        schema: z.looseObject({ openapi: z.string() }),
-        example: { openapi: "3.1.1" },
-      },
-      304: { description: "The document is that of `If-None-Match`." },
-    },
+  getOpenApi: documentOperation("/openapi.json", "Get this document", {
+    description: "OpenAPI 3.1.",
+    schema: z.looseObject({ openapi: z.string() }),
+    example: { openapi: "3.1.1" },
   }),
-  getAsyncApi: defineOperation({
-    ...open,
-    errors: [],
-    operationId: "getAsyncApi",
-    path: "/asyncapi.json",
-    tag: "Documents",
-    summary: "Get the document of the real-time API: events and frames",
-    description: "Answers `If-None-Match` (RFC 9110), so that programs need not load it again.",
-    answers: {
-      200: {
-        description: "AsyncAPI 3.",
-        headers: { ETag: "Changes with the document." },
-        schema: z.looseObject({ asyncapi: z.string() }),
-        example: { asyncapi: "3.0.0" },
-      },
-      304: { description: "The document is that of `If-None-Match`." },
-    },
+  getAsyncApi: documentOperation("/asyncapi.json", "Get the document of the real-time API: events and frames", {
+    description: "AsyncAPI 3.",
+    schema: z.looseObject({ asyncapi: z.string() }),
+    example: { asyncapi: "3.0.0" },
   }),
 };
 
 /** Every HTTP operation of Herald, with the limits that its schemas check. Both the documents and the router use it. */
 export function createOperations(limits: PayloadLimits) {
-  return {
+  return named({
     ...createMessageOperations(limits),
     ...createMessageChangeOperations(limits),
     ...readOperations,
@@ -152,7 +128,7 @@ export function createOperations(limits: PayloadLimits) {
     ...keyOperations,
     ...auditOperations,
     ...openOperations,
-  } satisfies Record<string, Operation>;
+  });
 }
 
 /** Every HTTP operation, by its `operationId`. */

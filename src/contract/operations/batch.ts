@@ -4,7 +4,7 @@ import type { PayloadLimits } from "../limits.ts";
 import { batchAnswer, batchQuery } from "../messages/batch.ts";
 import { linesType } from "../transfer/lines.ts";
 import { createMessageOperations } from "./messages.ts";
-import { defineOperation, noParams } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 const exampleMid = "order-4711-shipped";
 
@@ -17,7 +17,6 @@ export function createBatchOperations(limits: PayloadLimits) {
   });
   return {
     sendBatch: defineOperation({
-      operationId: "sendBatch",
       method: "post",
       path: "/admin/message/batch",
       tag: "Messages",
@@ -26,9 +25,7 @@ export function createBatchOperations(limits: PayloadLimits) {
       summary: "Send many messages and system messages",
       description:
         "Reads one JSON object per line, the body of either send, for as long as the caller sends, and answers while it reads: one line for each, in the same order, as soon as it is stored. The key needs `message:send` for messages and `system:send` for system messages. A bad line fails alone, and the others are sent. Lines are stored in their order. A blank line is skipped, and counts as a line. Each line counts as one request, and where a single request would be refused with 429, the batch waits. After a break the caller sends all lines again with the same ids, and nothing is sent twice. A caller that does not read the response stops the batch.",
-      params: noParams,
       query: batchQuery,
-      body: undefined,
       lines: line,
       bodyExample: sendMessage.bodyExample,
       answers: {
@@ -43,7 +40,6 @@ export function createBatchOperations(limits: PayloadLimits) {
           },
         },
       },
-      errors: [],
     }),
   };
 }

@@ -12,23 +12,37 @@ import {
   user,
   userPage,
 } from "../directory.ts";
-import { organizationExample, organizationShownExample, tokenExample, userExample } from "../documents/examples.ts";
+import {
+  exampleIds,
+  organizationExample,
+  organizationShownExample,
+  tokenExample,
+  userExample,
+} from "../documents/examples.ts";
+import { identifier } from "../identifiers.ts";
 import type { PayloadLimits } from "../limits.ts";
-import { defineOperation, noParams, noQuery, organizationPath, tokenPath, userPath } from "./operation.ts";
+import { defineOperation, organizationPath, pageAnswers, pathBelow, putAnswers, userPath } from "./operation.ts";
+
+const tokenPath = {
+  path: `${userPath.path}/tokens/{jti}`,
+  params: userPath.params.extend({
+    jti: identifier.meta({ description: "The `jti` of the token.", examples: [exampleIds.token] }),
+  }),
+};
+const readOrganizations = { method: "get", tag: "Organizations", scope: "directory:read" } as const;
+const readUsers = { method: "get", tag: "Users", scope: "directory:read" } as const;
+const deleteOfUsers = { method: "delete", tag: "Users", scope: "directory:write" } as const;
 
 /** Issues tokens. Their lifetime is limited. */
 export function createTokenOperations(limits: PayloadLimits) {
   return {
     createToken: defineOperation({
-      operationId: "createToken",
       method: "post",
-      path: `${userPath.path}/tokens`,
-      params: userPath.params,
+      ...pathBelow(userPath, "/tokens"),
       tag: "Users",
       scope: "directory:write",
       summary: "Issue a token for a user",
       description: "The token is a JWT with which the user's client connects.",
-      query: noQuery,
       body: createTokenRequestWithin(limits),
       isBodyOptional: true,
       bodyExample: { ttl_seconds: 3600 },
@@ -47,69 +61,47 @@ export function createTokenOperations(limits: PayloadLimits) {
 /** Organizations, users and sessions (api.md, section 4). */
 export const directoryOperations = {
   putOrganization: defineOperation({
-    operationId: "putOrganization",
     method: "put",
     ...organizationPath,
     tag: "Organizations",
     scope: "directory:write",
     summary: "Create or update an organization",
-    query: noQuery,
     description:
       "Only a key that is not bound to an organization may set `limits`. Other keys get 403 `insufficient_scope`.",
     body: putOrganizationRequest,
     isBodyOptional: true,
     bodyExample: { name: "Demo organization" },
-    answers: {
-      200: { description: "Updated.", schema: resource, example: organizationExample },
-      201: { description: "Created.", schema: resource, example: organizationExample },
-    },
+    answers: putAnswers(resource, organizationExample),
     errors: ["storage_full"],
   }),
   getOrganization: defineOperation({
-    operationId: "getOrganization",
-    method: "get",
+    ...readOrganizations,
     ...organizationPath,
-    tag: "Organizations",
-    scope: "directory:read",
     summary: "Get an organization, its limits and its usage",
-    query: noQuery,
-    body: undefined,
     answers: {
       200: { description: "The organization.", schema: organizationShown, example: organizationShownExample },
     },
     errors: ["organization_not_found"],
   }),
   deleteOrganization: defineOperation({
-    operationId: "deleteOrganization",
     method: "delete",
     ...organizationPath,
     tag: "Organizations",
     scope: "directory:write",
     summary: "Delete an organization and everything in it",
     description: "Also closes the organization's connections with 4403.",
-    query: noQuery,
-    body: undefined,
     answers: { 204: { description: "Deleted." } },
     errors: ["organization_not_found", "storage_full"],
   }),
   listOrganizations: defineOperation({
-    operationId: "listOrganizations",
-    method: "get",
+    ...readOrganizations,
     path: "/admin/organizations",
-    tag: "Organizations",
-    scope: "directory:read",
     limitsItself: true,
     summary: "List organizations, by id",
-    params: noParams,
     query: pageQuery,
-    body: undefined,
-    answers: {
-      200: { description: "A page.", schema: resourcePage, example: { items: [organizationExample], cursor: null } },
-    },
-    errors: [],
+    answers: pageAnswers(resourcePage, [organizationExample]),
   }),
   putUser: defineOperation({
-    operationId: "putUser",
     method: "put",
     ...userPath,
     tag: "Users",
@@ -117,80 +109,51 @@ export const directoryOperations = {
     summary: "Create, update, block or unblock a user",
     description:
       "Blocking a user closes the user's connections with 4403. Until the user is unblocked, all of the user's tokens are refused, including tokens issued later. The user's conversations still receive messages, and messages can still be sent on the user's behalf. A deleted user stays blocked.",
-    query: noQuery,
     body: putUserRequest,
     isBodyOptional: true,
     bodyExample: { name: "Bob" },
-    answers: {
-      200: { description: "Updated.", schema: user, example: userExample },
-      201: { description: "Created.", schema: user, example: userExample },
-    },
+    answers: putAnswers(user, userExample),
     errors: ["organization_not_found", "storage_full"],
   }),
   getUser: defineOperation({
-    operationId: "getUser",
-    method: "get",
+    ...readUsers,
     ...userPath,
-    tag: "Users",
-    scope: "directory:read",
     summary: "Get a user",
-    query: noQuery,
-    body: undefined,
     answers: { 200: { description: "The user.", schema: user, example: userExample } },
     errors: ["organization_not_found", "user_not_found"],
   }),
   deleteUser: defineOperation({
-    operationId: "deleteUser",
-    method: "delete",
+    ...deleteOfUsers,
     ...userPath,
-    tag: "Users",
-    scope: "directory:write",
     summary: "Delete a user",
     description:
       "Removes the user from all conversations and closes the user's connections with 4403. The user's messages remain, unless `messages=erase` is given: then every message that the user wrote is taken back, imported ones too, as by `DELETE /admin/message`; participants hear `message_delete`. System messages that the user sent keep only their ids, and the user's name is forgotten. The response comes when all is erased: after about a second for each 20,000 messages of the user, and for each million events of the organization. If the call breaks off, repeat it: it continues, even though the user is already deleted.",
     query: deleteUserQuery,
-    body: undefined,
     answers: { 204: { description: "Deleted, and with `messages=erase` erased." } },
     errors: ["organization_not_found", "user_not_found", "storage_full"],
   }),
   listUsers: defineOperation({
-    operationId: "listUsers",
-    method: "get",
-    path: `${organizationPath.path}/users`,
-    params: organizationPath.params,
-    tag: "Users",
-    scope: "directory:read",
+    ...readUsers,
+    ...pathBelow(organizationPath, "/users"),
     summary: "List the users of an organization, by id",
     query: prefixQuery,
-    body: undefined,
-    answers: { 200: { description: "A page.", schema: userPage, example: { items: [userExample], cursor: null } } },
+    answers: pageAnswers(userPage, [userExample]),
     errors: ["organization_not_found"],
   }),
   revokeToken: defineOperation({
-    operationId: "revokeToken",
-    method: "delete",
+    ...deleteOfUsers,
     ...tokenPath,
-    tag: "Users",
-    scope: "directory:write",
     summary: "Revoke one token of a user",
     description:
       "Revokes the token with this `jti`, whoever issued it: closes the connections that use it with 4403 and refuses it from now on. The user's other tokens remain valid.",
-    query: noQuery,
-    body: undefined,
     answers: { 204: { description: "Revoked, now or earlier." } },
     errors: ["organization_not_found", "user_not_found", "storage_full"],
   }),
   deleteSessions: defineOperation({
-    operationId: "deleteSessions",
-    method: "delete",
-    path: `${userPath.path}/sessions`,
-    params: userPath.params,
-    tag: "Users",
-    scope: "directory:write",
+    ...deleteOfUsers,
+    ...pathBelow(userPath, "/sessions"),
     summary: "Sign a user out everywhere",
     description: "Closes the user's connections with 4403 and refuses all tokens issued until now.",
-    query: noQuery,
-    body: undefined,
     answers: { 204: { description: "Signed out." } },
     errors: ["organization_not_found", "user_not_found", "storage_full"],
   }),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { feedQuery } from "../connections/feed.ts";
 import { messageExample, systemMessageExample } from "../documents/examples.ts";
-import { defineOperation, organizationPath } from "./operation.ts";
+import { defineOperation, organizationPath, pathBelow } from "./operation.ts";
 
 const example = [
   `event: message\nid: ${messageExample._id}\ndata: ${JSON.stringify({ message: messageExample })}\n\n`,
@@ -12,10 +12,8 @@ const example = [
 /** The live feed (api.md, section 4). */
 export const feedOperations = {
   streamEvents: defineOperation({
-    operationId: "streamEvents",
     method: "get",
-    path: `${organizationPath.path}/events`,
-    params: organizationPath.params,
+    ...pathBelow(organizationPath, "/events"),
     tag: "Presence",
     scope: "observe",
     audit: "all", // it shows message content
@@ -23,7 +21,6 @@ export const feedOperations = {
     description:
       "A stream of server-sent events in the order of the organization's log, the same on every node: `event: message` with a MessageEvent and `event: system_message` with a SystemMessageEvent. `data` is the same JSON that recipients get, whether or not anyone is online. The feed contains everything that is sent after the response begins, without gaps, for as long as it stays open. It contains nothing older, and the server ignores `Last-Event-ID` and `lastEventId`. The server disconnects a client that reads too slowly. The feed ends within 5 seconds after the key is revoked or expires, when the organization is deleted, and when the node stops. The heartbeat is a comment line.",
     query: feedQuery,
-    body: undefined,
     answers: {
       200: {
         description: "The feed, which stays open.",

@@ -2,18 +2,17 @@ import { z } from "zod";
 import { exampleIds, fileExample } from "../documents/examples.ts";
 import { fileId, fileShown, uploadQuery } from "../files.ts";
 import { identifier } from "../identifiers.ts";
-import { defineOperation, noQuery, organizationPath } from "./operation.ts";
+import { defineOperation, organizationPath, pathBelow } from "./operation.ts";
 
-const path = `${organizationPath.path}/files`;
-const one = {
-  path: `${path}/{file_id}`,
+const collectionPath = pathBelow(organizationPath, "/files");
+const onePath = {
+  path: `${collectionPath.path}/{file_id}`,
   params: organizationPath.params.extend({ file_id: fileId.meta({ examples: [exampleIds.file] }) }),
 };
 const stored = { description: "The file is stored.", schema: fileShown, example: fileExample };
 const upload = {
   tag: "Files",
   scope: "files:write",
-  body: undefined,
   takesBytes: true,
 } as const;
 
@@ -21,10 +20,8 @@ const upload = {
 export const fileOperations = {
   createFile: defineOperation({
     ...upload,
-    operationId: "createFile",
     method: "post",
-    path,
-    params: organizationPath.params,
+    ...collectionPath,
     summary: "Upload a file",
     description:
       "The body is the bytes, and `Content-Type` their media type. They are stored before the response. An attachment of a message names the file by its `file_id`. A file that no message has named within 24 hours is removed. An upload that breaks off leaves nothing.",
@@ -34,13 +31,11 @@ export const fileOperations = {
   }),
   putFile: defineOperation({
     ...upload,
-    operationId: "putFile",
     method: "put",
-    ...one,
+    ...onePath,
     summary: "Upload the bytes of an announced file",
     description:
       "A send whose attachment has no `file_id` announces a file: recipients see its id at once, and this call stores its bytes. Bytes that were stored before are replaced.",
-    query: noQuery,
     answers: {
       200: { ...stored, description: "The file has these bytes instead of earlier ones." },
       201: stored,
@@ -48,23 +43,19 @@ export const fileOperations = {
     errors: ["organization_not_found", "file_not_found", "payload_too_large", "storage_full"],
   }),
   getFile: defineOperation({
-    operationId: "getFile",
     method: "get",
-    ...one,
+    ...onePath,
     tag: "Files",
     scope: "history:read",
     summary: "Read what is known of a file",
     description: "`sha256` is `null` for a file that a send has announced and whose bytes are not uploaded yet.",
-    query: noQuery,
-    body: undefined,
     answers: { 200: { ...stored, description: "The file." } },
     errors: ["organization_not_found", "file_not_found"],
   }),
   downloadFile: defineOperation({
-    operationId: "downloadFile",
     method: "get",
     path: "/files/{file_id}",
-    params: z.strictObject({ file_id: one.params.shape.file_id }),
+    params: z.strictObject({ file_id: onePath.params.shape.file_id }),
     tag: "Files",
     scope: "history:read",
     limitsItself: true,
@@ -77,7 +68,6 @@ export const fileOperations = {
           "The organization of the file. A key needs it only if several organizations have a file of this id.",
       }),
     }),
-    body: undefined,
     answers: {
       200: { description: "The bytes, with the media type of the upload." },
       206: { description: "The part that `Range` asks for." },
@@ -88,15 +78,12 @@ export const fileOperations = {
     errors: ["file_not_found"],
   }),
   deleteFile: defineOperation({
-    operationId: "deleteFile",
     method: "delete",
-    ...one,
+    ...onePath,
     tag: "Files",
     scope: "files:write",
     summary: "Remove a file",
     description: "Nobody can download it any more. Messages that name it stay as they are.",
-    query: noQuery,
-    body: undefined,
     answers: { 204: { description: "The file is removed." } },
     errors: ["organization_not_found", "file_not_found"],
   }),

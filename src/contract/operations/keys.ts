@@ -3,28 +3,24 @@ import { pageQuery } from "../directory.ts";
 import { apiKeyExample, apiKeySecretExample, ownKeyExample } from "../documents/examples.ts";
 import { identifier } from "../identifiers.ts";
 import { apiKey, apiKeyPage, apiKeyWithSecret, createKeyRequest, ownKey, rotateKeyRequest } from "../keys/keys.ts";
-import { defineOperation, noParams, noQuery } from "./operation.ts";
+import { defineOperation, pageAnswers, pathBelow } from "./operation.ts";
 
-const path = "/admin/keys/{id}";
-const params = z.strictObject({
-  id: identifier.meta({ description: "The key's id.", examples: [apiKeyExample.id] }),
-});
+const onePath = {
+  path: "/admin/keys/{id}",
+  params: z.strictObject({ id: identifier.meta({ description: "The key's id.", examples: [apiKeyExample.id] }) }),
+};
+const managed = { tag: "Keys", scope: "keys:manage", limitsItself: true } as const;
 const withSecret = { ...apiKeyExample, key: apiKeySecretExample };
 
 /** API keys (api.md, sections 4 and 5). A key that is bound to an organization sees and creates only keys of that organization. */
 export const keyOperations = {
   createKey: defineOperation({
-    operationId: "createKey",
     method: "post",
     path: "/admin/keys",
-    tag: "Keys",
-    scope: "keys:manage",
-    limitsItself: true,
+    ...managed,
     summary: "Create an API key",
     description:
       "The new key may do no more than the calling key: a request for more scopes, another organization, other senders or networks, or a later expiry is refused. The response shows the secret, only this once.",
-    params: noParams,
-    query: noQuery,
     body: createKeyRequest,
     targetOf: ({ organization }) => (typeof organization === "string" ? { organization } : {}),
     bodyExample: {
@@ -37,62 +33,38 @@ export const keyOperations = {
     errors: ["organization_forbidden", "organization_not_found", "sender_forbidden", "storage_full"],
   }),
   listKeys: defineOperation({
-    operationId: "listKeys",
     method: "get",
     path: "/admin/keys",
-    tag: "Keys",
-    scope: "keys:manage",
-    limitsItself: true,
+    ...managed,
     summary: "List API keys, by id",
     description: "Oldest first. Includes expired keys, but neither revoked keys nor the bootstrap key.",
-    params: noParams,
     query: pageQuery,
-    body: undefined,
-    answers: {
-      200: { description: "A page.", schema: apiKeyPage, example: { items: [apiKeyExample], cursor: null } },
-    },
-    errors: [],
+    answers: pageAnswers(apiKeyPage, [apiKeyExample]),
   }),
   getOwnKey: defineOperation({
-    operationId: "getOwnKey",
     method: "get",
     path: "/admin/self",
     tag: "Keys",
     scope: "any",
     limitsItself: true,
     summary: "Get the calling API key and what it may do",
-    params: noParams,
-    query: noQuery,
-    body: undefined,
     answers: { 200: { description: "The calling key.", schema: ownKey, example: ownKeyExample } },
-    errors: [],
   }),
   getKey: defineOperation({
-    operationId: "getKey",
     method: "get",
-    path,
-    tag: "Keys",
-    scope: "keys:manage",
-    limitsItself: true,
+    ...onePath,
+    ...managed,
     summary: "Get an API key",
-    params,
-    query: noQuery,
-    body: undefined,
     answers: { 200: { description: "The key, without its secret.", schema: apiKey, example: apiKeyExample } },
     errors: ["not_found"],
   }),
   rotateKey: defineOperation({
-    operationId: "rotateKey",
     method: "post",
-    path: `${path}/rotate`,
-    tag: "Keys",
-    scope: "keys:manage",
-    limitsItself: true,
+    ...pathBelow(onePath, "/rotate"),
+    ...managed,
     summary: "Rotate the secret of an API key",
     description:
       "The old secret keeps working for the overlap. Responses to callers that still use it carry `Herald-Key-Expires`. Secrets from earlier rotations expire at their own time, or with the old secret if that is sooner. As when you create a key, the rotated key may do no more than the calling key. The id `bootstrap` stands for the admin API key, if the server generated it: the new key replaces it in the server's data folder.",
-    params,
-    query: noQuery,
     body: rotateKeyRequest,
     isBodyOptional: true,
     bodyExample: { overlap_seconds: 3600 },
@@ -106,18 +78,12 @@ export const keyOperations = {
     errors: ["bad_request", "organization_forbidden", "sender_forbidden", "not_found", "storage_full"],
   }),
   deleteKey: defineOperation({
-    operationId: "deleteKey",
     method: "delete",
-    path,
-    tag: "Keys",
-    scope: "keys:manage",
-    limitsItself: true,
+    ...onePath,
+    ...managed,
     summary: "Revoke an API key",
     description:
       "This node refuses the key immediately, and every other node within 5 seconds. Calls in progress are completed.",
-    params,
-    query: noQuery,
-    body: undefined,
     answers: { 204: { description: "Revoked." } },
     errors: ["not_found", "storage_full"],
   }),

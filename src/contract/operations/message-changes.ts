@@ -2,33 +2,24 @@ import { dryRunResponse, sendQuery } from "../delivery.ts";
 import { exampleIds, messageDeleteExample, messageEditExample } from "../documents/examples.ts";
 import type { PayloadLimits } from "../limits.ts";
 import { changeResponse, createEditMessageRequest, recallMessagesRequest } from "../messages/changes.ts";
-import { defineOperation, noParams } from "./operation.ts";
+import { senderErrors, targetIn } from "./messages.ts";
+import { defineOperation } from "./operation.ts";
 
 const recalledPerRequest = 25; // the writer takes about a millisecond for a hundred
-
-const replayHeader = {
-  "Idempotent-Replayed": "`true` if the message says this already, so that nothing was stored and nobody is told",
-};
 
 /** The operations that change messages (api.md, 2.2). */
 export function createMessageChangeOperations(limits: PayloadLimits) {
   return {
     editMessage: defineOperation({
-      operationId: "editMessage",
       method: "put",
       path: "/admin/message",
       tag: "Messages",
       scope: "message:edit",
       limitsItself: true,
-      targetOf: ({ organizationId: organization, senderId: sender, messageEdit: { id: message } }) => ({
-        organization,
-        sender,
-        message,
-      }),
+      targetOf: (body) => ({ ...targetIn(body), message: body.messageEdit.id }),
       summary: "Edit a message",
       description:
         "Replaces the text of a message that `senderId` sent, and its custom parameters if `x` is given. Online participants hear `message_edit`; from then on, the message has the new text everywhere, and `edited_at` in lists. The same edit again stores nothing, and nobody hears it twice. 200 means that the edit is stored: it was flushed to the database before the response.",
-      params: noParams,
       query: sendQuery,
       body: createEditMessageRequest(limits),
       bodyExample: {
@@ -41,38 +32,26 @@ export function createMessageChangeOperations(limits: PayloadLimits) {
           description:
             "Stored. With `dry_run=true`: the request is valid, and this is who would hear it; nothing was stored.",
           schema: changeResponse.or(dryRunResponse),
-          headers: replayHeader,
+          headers: {
+            "Idempotent-Replayed":
+              "`true` if the message says this already, so that nothing was stored and nobody is told",
+          },
           example: { success: true },
         },
       },
-      errors: [
-        "organization_forbidden",
-        "sender_forbidden",
-        "organization_not_found",
-        "message_not_found",
-        "sender_not_participant",
-        "sender_not_owner",
-        "storage_full",
-      ],
+      errors: [...senderErrors, "message_not_found", "sender_not_owner"],
     }),
     recallMessages: defineOperation({
-      operationId: "recallMessages",
       method: "delete",
       path: "/admin/message",
       tag: "Messages",
       scope: "message:edit",
       limitsItself: true,
-      targetOf: ({ organizationId: organization, senderId: sender, messageDelete: { cid: conversation, ids } }) => ({
-        organization,
-        sender,
-        conversation,
-        messages: ids,
-      }),
+      targetOf: (body) => ({ ...targetIn(body, body.messageDelete.cid), messages: body.messageDelete.ids }),
       workOf: ({ messageDelete: { ids } }) => Math.floor(ids.length / recalledPerRequest),
       summary: "Take messages back",
       description:
         "Removes the texts of messages of one conversation, whoever sent them; `senderId` must be a participant. Online participants hear `message_delete`. From then on, the messages are missing from history and recovery; only their delivery reports remain, without the text. If one of the messages does not exist or was taken back before, the response is 404 and none is taken back.",
-      params: noParams,
       query: sendQuery,
       body: recallMessagesRequest,
       bodyExample: {
@@ -88,15 +67,7 @@ export function createMessageChangeOperations(limits: PayloadLimits) {
           example: { success: true },
         },
       },
-      errors: [
-        "organization_forbidden",
-        "sender_forbidden",
-        "organization_not_found",
-        "conversation_not_found",
-        "message_not_found",
-        "sender_not_participant",
-        "storage_full",
-      ],
+      errors: [...senderErrors, "conversation_not_found", "message_not_found"],
     }),
   };
 }

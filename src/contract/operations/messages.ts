@@ -1,3 +1,4 @@
+import type { AuditTarget } from "../audit.ts";
 import { dryRunResponse, sendQuery } from "../delivery.ts";
 import { dryRunExample, exampleIds, messageExample, systemMessageExample } from "../documents/examples.ts";
 import type { PayloadLimits } from "../limits.ts";
@@ -10,7 +11,7 @@ import {
   sendSystemMessageResponse,
 } from "../messages/messages.ts";
 import { waitedHeaders, waitRequestHeaders } from "../waits.ts";
-import { defineOperation, noParams } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 const exampleMid = "order-4711-shipped";
 const recipientsPerRequest = 1_000;
@@ -30,26 +31,34 @@ const dryRun = {
   example: dryRunExample,
 };
 
+/** What operations answer that act as a user, apart from errors of their own. */
+export const senderErrors = [
+  "organization_forbidden",
+  "sender_forbidden",
+  "organization_not_found",
+  "sender_not_participant",
+  "storage_full",
+] as const;
+
+/** What the body of an operation that acts as a user names, for the audit log. */
+export function targetIn(body: { organizationId: string; senderId: string }, conversation?: string): AuditTarget {
+  return { organization: body.organizationId, sender: body.senderId, conversation };
+}
+
 /** The two send operations (seed, section 4). */
 export function createMessageOperations(limits: PayloadLimits) {
   return {
     sendMessage: defineOperation({
-      operationId: "sendMessage",
       method: "post",
       path: "/admin/message",
       tag: "Messages",
       scope: "message:send",
       limitsItself: true,
       audit: "refused", // the event log records what was sent, and the key
-      targetOf: ({ organizationId: organization, senderId: sender, message: { cid: conversation } }) => ({
-        organization,
-        sender,
-        conversation,
-      }),
+      targetOf: (body) => targetIn(body, body.message.cid),
       summary: "Send a message to a conversation",
       description:
         "Stores the message on behalf of `senderId`, then delivers it to every online participant of the conversation. 201 means that the message is stored: it was flushed to the database before the response. A request with the same `message.id` is a retry and returns the original response.",
-      params: noParams,
       query: sendQuery,
       requestHeaders: waitRequestHeaders,
       body: createSendMessageRequest(limits),
@@ -67,33 +76,19 @@ export function createMessageOperations(limits: PayloadLimits) {
           example: { ask: { mid: exampleMid, server_mid: messageExample._id, t: messageExample.t } },
         },
       },
-      errors: [
-        "organization_forbidden",
-        "sender_forbidden",
-        "organization_not_found",
-        "conversation_not_found",
-        "sender_not_participant",
-        "message_id_conflict",
-        "storage_full",
-      ],
+      errors: [...senderErrors, "conversation_not_found", "message_id_conflict"],
     }),
     sendSystemMessage: defineOperation({
-      operationId: "sendSystemMessage",
       method: "post",
       path: "/admin/message/system",
       tag: "Messages",
       scope: "system:send",
       limitsItself: true,
       audit: "refused",
-      targetOf: ({ organizationId: organization, senderId: sender, messageSystem: { cid: conversation } }) => ({
-        organization,
-        sender,
-        ...(conversation !== undefined && { conversation }),
-      }),
+      targetOf: (body) => targetIn(body, body.messageSystem.cid),
       summary: "Send a system message to users, to a conversation or to everyone",
       description:
         "Stores the system message, then delivers it to those of its recipients who are online now: the `uids`, the participants of the conversation `cid`, or with `everyone` all users of the organization. Users who are offline do not receive it, not even later.",
-      params: noParams,
       query: sendQuery,
       requestHeaders: waitRequestHeaders,
       body: createSendSystemMessageRequest(limits),
@@ -112,16 +107,7 @@ export function createMessageOperations(limits: PayloadLimits) {
           example: { ack: { mid: systemMessageExample._id, t: systemMessageExample.t } },
         },
       },
-      errors: [
-        "organization_forbidden",
-        "sender_forbidden",
-        "organization_not_found",
-        "conversation_not_found",
-        "sender_not_found",
-        "sender_not_participant",
-        "message_id_conflict",
-        "storage_full",
-      ],
+      errors: [...senderErrors, "conversation_not_found", "sender_not_found", "message_id_conflict"],
     }),
   };
 }

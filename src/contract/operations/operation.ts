@@ -43,6 +43,7 @@ export type Operation<
   Query extends z.ZodType = z.ZodType,
   Body extends z.ZodType | undefined = z.ZodType | undefined,
 > = {
+  /** Its name in `createOperations`. */
   operationId: string;
   method: "get" | "put" | "post" | "delete";
   path: string;
@@ -86,14 +87,51 @@ export type Operation<
   workOf?(body: Body extends z.ZodType ? z.output<Body> : undefined): number;
   answers: Record<number, OperationAnswer>;
   /** Errors beyond those that every operation with a key can return. */
-  errors: ErrorCode[];
+  errors: readonly ErrorCode[];
 };
 
 /** No query parameters. */
 export const noQuery = z.strictObject({});
 
 /** No path parameters. */
-export const noParams = z.strictObject({});
+const noParams = z.strictObject({});
+
+/** An operation without its name, which is that of its member in `createOperations`. */
+type Unnamed<
+  Params extends z.ZodType = z.ZodType,
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType | undefined = z.ZodType | undefined,
+> = Omit<Operation<Params, Query, Body>, "operationId">;
+
+/** What an operation has none of, if its definition does not say. */
+type Omissible = "params" | "query" | "body" | "errors";
+
+/** What defines an operation. */
+type Definition<
+  Params extends z.ZodType = z.ZodType,
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType | undefined = z.ZodType | undefined,
+> = Omit<Unnamed<Params, Query, Body>, Omissible> & Partial<Pick<Unnamed<Params, Query, Body>, Omissible>>;
+
+/** Preserves the types of an operation's schemas, so that the compiler checks its handler against them. */
+export function defineOperation<
+  Params extends z.ZodType = typeof noParams,
+  Query extends z.ZodType = typeof noQuery,
+  Body extends z.ZodType | undefined = undefined,
+>(definition: Definition<Params, Query, Body>): Unnamed<Params, Query, Body>;
+export function defineOperation(definition: Definition): Unnamed {
+  return { params: noParams, query: noQuery, body: undefined, errors: [], ...definition };
+}
+
+/** Names each operation by its member. */
+export function named<Operations extends Record<string, Unnamed>>(
+  operations: Operations,
+): { [Name in keyof Operations]: Operations[Name] & Pick<Operation, "operationId"> };
+export function named(operations: Record<string, Unnamed>): Record<string, Operation> {
+  return Object.fromEntries(
+    Object.entries(operations).map(([operationId, operation]) => [operationId, { operationId, ...operation }]),
+  );
+}
 
 const org = identifier.meta({ description: "The organization.", examples: [exampleIds.organization] });
 const uid = identifier.meta({ description: "The user.", examples: [exampleIds.user] });
@@ -108,31 +146,26 @@ export const userPath = {
   params: z.strictObject({ org, uid }),
 };
 
-/** The path of a user's token. */
-export const tokenPath = {
-  path: `${userPath.path}/tokens/{jti}`,
-  params: z.strictObject({
-    org,
-    uid,
-    jti: identifier.meta({ description: "The `jti` of the token.", examples: [exampleIds.token] }),
-  }),
-};
-
 /** The path of a conversation. */
 export const conversationPath = {
   path: `${organizationPath.path}/conversations/{cid}`,
   params: z.strictObject({ org, cid }),
 };
 
-/** The path of a participant. */
-export const participantPath = {
-  path: `${conversationPath.path}/participants/{uid}`,
-  params: z.strictObject({ org, cid, uid }),
-};
+/** A path below another one, with the same parameters. */
+export function pathBelow<Params>({ path, params }: { path: string; params: Params }, rest: string) {
+  return { path: `${path}${rest}`, params };
+}
 
-/** Preserves the types of an operation's schemas, so that the compiler checks its handler against them. */
-export function defineOperation<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined>(
-  operation: Operation<Params, Query, Body>,
-): Operation<Params, Query, Body> {
-  return operation;
+/** The answers of a list: a page, here with these items. */
+export function pageAnswers(schema: z.ZodType, items: readonly unknown[]): Record<number, OperationAnswer> {
+  return { 200: { description: "A page.", schema, example: { items, cursor: null } } };
+}
+
+/** The answers of a `PUT`: 201 if it created something, 200 if that existed. */
+export function putAnswers(schema: z.ZodType, example: unknown): Record<number, OperationAnswer> {
+  return {
+    200: { description: "Updated.", schema, example },
+    201: { description: "Created.", schema, example },
+  };
 }

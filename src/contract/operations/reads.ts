@@ -1,27 +1,22 @@
 import { dryRunResponse, sendQuery } from "../delivery.ts";
 import { exampleIds, messageExample } from "../documents/examples.ts";
 import { markReadRequest, successResponse } from "../messages/reads.ts";
-import { defineOperation, noParams } from "./operation.ts";
+import { senderErrors, targetIn } from "./messages.ts";
+import { defineOperation } from "./operation.ts";
 
 /** Marking conversations as read (api.md, section 2.2). */
 export const readOperations = {
   markRead: defineOperation({
-    operationId: "markRead",
     method: "put",
     path: "/admin/message/read",
     tag: "Messages",
     scope: "message:send",
     limitsItself: true,
     audit: "refused", // like a send: the event log records what was read, and the key
-    targetOf: ({ organizationId: organization, senderId: sender, messageRead: { cid: conversation } }) => ({
-      organization,
-      sender,
-      conversation,
-    }),
+    targetOf: (body) => targetIn(body, body.messageRead.cid),
     summary: "Mark a conversation as read",
     description:
       "Marks the conversation as read by `senderId`: up to the newest of `ids` or, without them, up to its end. The mark only moves forward, and includes everything before it. Then each author of what is newly read, if connected and still a participant, hears `message_read` with the ids; if more than 100 messages were unread, with those of the newest 100. If nothing was unread, nothing is stored and nobody hears anything. With `dry_run=true`, the response is the authors who would hear it, and nothing is stored.",
-    params: noParams,
     query: sendQuery,
     body: markReadRequest,
     bodyExample: {
@@ -36,14 +31,6 @@ export const readOperations = {
         example: { success: true },
       },
     },
-    errors: [
-      "organization_forbidden",
-      "sender_forbidden",
-      "organization_not_found",
-      "conversation_not_found",
-      "sender_not_participant",
-      "message_not_found",
-      "storage_full",
-    ],
+    errors: [...senderErrors, "conversation_not_found", "message_not_found"],
   }),
 };

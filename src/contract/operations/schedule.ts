@@ -4,24 +4,24 @@ import { identifier } from "../identifiers.ts";
 import type { Scope } from "../keys/scopes.ts";
 import type { PayloadLimits } from "../limits.ts";
 import { createPutScheduledRequest, scheduledPage, scheduledQuery, scheduledSend } from "../schedule.ts";
-import { defineOperation, noQuery, organizationPath } from "./operation.ts";
+import { senderErrors } from "./messages.ts";
+import { defineOperation, organizationPath, pageAnswers, pathBelow } from "./operation.ts";
 
-const path = `${organizationPath.path}/scheduled/{sid}`;
-const params = organizationPath.params.extend({
-  sid: identifier.meta({ description: "The scheduled send.", examples: [scheduledSendExample.id] }),
-});
+const onePath = {
+  path: `${organizationPath.path}/scheduled/{sid}`,
+  params: organizationPath.params.extend({
+    sid: identifier.meta({ description: "The scheduled send.", examples: [scheduledSendExample.id] }),
+  }),
+};
 const sendScopes: [Scope, Scope] = ["message:send", "system:send"];
 const recipientsPerRequest = 1_000;
-const readAnswer = { description: "The scheduled send.", schema: scheduledSend };
 
 /** Sends that wait for their time (api.md, section 2.1). */
 export function createScheduleOperations(limits: PayloadLimits) {
   return {
     putScheduled: defineOperation({
-      operationId: "putScheduled",
       method: "put",
-      path,
-      params,
+      ...onePath,
       tag: "Messages",
       scope: sendScopes,
       summary: "Send later",
@@ -45,67 +45,43 @@ export function createScheduleOperations(limits: PayloadLimits) {
         },
         201: { description: "Scheduled.", schema: scheduledSend, example: scheduledSendExample },
       },
-      errors: [
-        "sender_forbidden",
-        "organization_not_found",
-        "conversation_not_found",
-        "sender_not_participant",
-        "sender_not_found",
-        "message_id_conflict",
-        "already_sent",
-        "storage_full",
-      ],
+      errors: [...senderErrors, "conversation_not_found", "sender_not_found", "message_id_conflict", "already_sent"],
     }),
     getScheduled: defineOperation({
-      operationId: "getScheduled",
       method: "get",
-      path,
-      params,
+      ...onePath,
       tag: "Messages",
       scope: "history:read",
       audit: "all", // it shows message content
       summary: "Read a scheduled send",
       description:
         "What was sent, failed or was cancelled is kept as long as the ids of sends (`HERALD_RETENTION_IDS_DAYS`).",
-      query: noQuery,
-      body: undefined,
-      answers: { 200: { ...readAnswer, example: sentScheduledSendExample } },
+      answers: {
+        200: { description: "The scheduled send.", schema: scheduledSend, example: sentScheduledSendExample },
+      },
       errors: ["organization_not_found", "not_found"],
     }),
     deleteScheduled: defineOperation({
-      operationId: "deleteScheduled",
       method: "delete",
-      path,
-      params,
+      ...onePath,
       tag: "Messages",
       scope: sendScopes,
       summary: "Cancel a scheduled send",
       description:
         "It is sent or cancelled, never both: 204 means that it will not be sent, 409 that it was, or that it has failed.",
-      query: noQuery,
-      body: undefined,
       answers: { 204: { description: "Cancelled, now or earlier." } },
       errors: ["organization_not_found", "not_found", "sender_forbidden", "already_sent", "storage_full"],
     }),
     listScheduled: defineOperation({
-      operationId: "listScheduled",
       method: "get",
-      path: `${organizationPath.path}/scheduled`,
-      params: organizationPath.params,
+      ...pathBelow(organizationPath, "/scheduled"),
       tag: "Messages",
       scope: "history:read",
       audit: "all",
       summary: "List the scheduled sends of an organization, by time",
       description: "A page may hold fewer than `limit`, as long requests fill it.",
       query: scheduledQuery,
-      body: undefined,
-      answers: {
-        200: {
-          description: "A page.",
-          schema: scheduledPage,
-          example: { items: [scheduledSendExample], cursor: null },
-        },
-      },
+      answers: pageAnswers(scheduledPage, [scheduledSendExample]),
       errors: ["organization_not_found"],
     }),
   };

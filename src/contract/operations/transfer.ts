@@ -2,7 +2,7 @@ import { z } from "zod";
 import { messageExample } from "../documents/examples.ts";
 import type { PayloadLimits } from "../limits.ts";
 import { createImportLines, exportLine, importLineOf, importReport, linesType } from "../transfer/lines.ts";
-import { defineOperation, noQuery, organizationPath, userPath } from "./operation.ts";
+import { defineOperation, organizationPath, pathBelow, userPath } from "./operation.ts";
 
 const importQuery = z.strictObject({
   dry_run: z
@@ -34,8 +34,6 @@ export function createTransferOperations(limits: PayloadLimits) {
   const exported = {
     method: "get",
     tag: "Organizations",
-    query: noQuery,
-    body: undefined,
     audit: "all",
     answers: {
       200: {
@@ -48,17 +46,14 @@ export function createTransferOperations(limits: PayloadLimits) {
   } as const;
   return {
     importLines: defineOperation({
-      operationId: "importLines",
       method: "post",
-      path: `${organizationPath.path}/import`,
-      params: organizationPath.params,
+      ...pathBelow(organizationPath, "/import"),
       tag: "Organizations",
       scope: "directory:write",
       summary: "Import users, conversations, participants and messages of the past",
       description:
         "Reads one JSON object per line for as long as the caller sends, and answers while it reads. A line adds a user, a conversation, a participant or a message. A bad line fails alone, and the others are imported. Messages are stored in the order of the lines, before all messages that were sent, and are delivered to nobody: `message_list` and the history have them, `since` does not. Participants are added like those of a `PUT`, and connected users hear of it. The same lines again change nothing, so that after a break the caller sends all lines again. Members that a line omits stay as they are, and nothing is removed. A caller that does not read the response stops the import.",
       query: importQuery,
-      body: undefined,
       lines: line,
       bodyExample: lineExample,
       answers: {
@@ -73,9 +68,7 @@ export function createTransferOperations(limits: PayloadLimits) {
     }),
     exportOrganization: defineOperation({
       ...exported,
-      operationId: "exportOrganization",
-      path: `${organizationPath.path}/export`,
-      params: organizationPath.params,
+      ...pathBelow(organizationPath, "/export"),
       scope: "history:read",
       summary: "Export an organization",
       description:
@@ -84,9 +77,7 @@ export function createTransferOperations(limits: PayloadLimits) {
     }),
     exportUser: defineOperation({
       ...exported,
-      operationId: "exportUser",
-      path: `${userPath.path}/export`,
-      params: userPath.params,
+      ...pathBelow(userPath, "/export"),
       tag: "Users",
       scope: "history:read",
       summary: "Export what is stored of a user",

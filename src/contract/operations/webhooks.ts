@@ -16,18 +16,22 @@ import {
   webhookPage,
   webhookWithSecret,
 } from "../webhooks/webhooks.ts";
-import { defineOperation, noQuery, organizationPath } from "./operation.ts";
+import { defineOperation, organizationPath, pageAnswers, pathBelow } from "./operation.ts";
 
-const collection = `${organizationPath.path}/webhooks`;
-const path = `${collection}/{wid}`;
-const params = organizationPath.params.extend({
-  wid: identifier.meta({ description: "The webhook.", examples: [webhookExample.id] }),
-});
-const deliveryParams = params.extend({
-  did: identifier.meta({ description: "The delivery.", examples: [webhookDeliveryExample.id] }),
-});
-const tag = "Webhooks" as const;
-const scope = "webhooks:manage" as const;
+const collectionPath = pathBelow(organizationPath, "/webhooks");
+const onePath = {
+  path: `${collectionPath.path}/{wid}`,
+  params: organizationPath.params.extend({
+    wid: identifier.meta({ description: "The webhook.", examples: [webhookExample.id] }),
+  }),
+};
+const deliveryPath = {
+  path: `${onePath.path}/deliveries/{did}`,
+  params: onePath.params.extend({
+    did: identifier.meta({ description: "The delivery.", examples: [webhookDeliveryExample.id] }),
+  }),
+};
+const managed = { tag: "Webhooks", scope: "webhooks:manage" } as const;
 const withSecret = { ...webhookExample, secret: webhookSecretExample };
 const shown = { description: "The webhook.", schema: webhook, example: webhookExample };
 const { last_try } = webhookDeliveryExample;
@@ -43,16 +47,12 @@ const waiting = { ...webhookDeliveryExample, tries: 0, next_try_at: last_try.at 
 /** Webhooks for who was not reached (api.md, section 4.3). */
 export const webhookOperations = {
   putWebhook: defineOperation({
-    operationId: "putWebhook",
     method: "put",
-    path,
-    params,
-    tag,
-    scope,
+    ...onePath,
+    ...managed,
     summary: "Create or change a webhook",
     description:
       "Some seconds after each message or system message, Herald posts to the webhook who has not got it, if there is anybody: with the signature of Standard Webhooks 1.0, at least once, in tries over three days until the receiver answers 2xx. What was sent before the webhook was created is not posted. A receiver that answers 410 switches the webhook off; this call switches it on again. An organization has at most 20 webhooks.",
-    query: noQuery,
     body: putWebhookRequest,
     bodyExample: { url: webhookExample.url, events: webhookExample.events, wait_seconds: 10, until: "delivered" },
     answers: {
@@ -71,58 +71,37 @@ export const webhookOperations = {
     errors: ["organization_not_found", "storage_full"],
   }),
   getWebhook: defineOperation({
-    operationId: "getWebhook",
     method: "get",
-    path,
-    params,
-    tag,
-    scope,
+    ...onePath,
+    ...managed,
     summary: "Get a webhook",
-    query: noQuery,
-    body: undefined,
     answers: { 200: shown },
     errors: ["organization_not_found", "not_found"],
   }),
   listWebhooks: defineOperation({
-    operationId: "listWebhooks",
     method: "get",
-    path: collection,
-    params: organizationPath.params,
-    tag,
-    scope,
+    ...collectionPath,
+    ...managed,
     summary: "List the webhooks of an organization, by id",
     query: pageQuery,
-    body: undefined,
-    answers: {
-      200: { description: "A page.", schema: webhookPage, example: { items: [webhookExample], cursor: null } },
-    },
+    answers: pageAnswers(webhookPage, [webhookExample]),
     errors: ["organization_not_found"],
   }),
   deleteWebhook: defineOperation({
-    operationId: "deleteWebhook",
     method: "delete",
-    path,
-    params,
-    tag,
-    scope,
+    ...onePath,
+    ...managed,
     summary: "Delete a webhook",
     description: "Nothing more is posted to it, except what is on its way.",
-    query: noQuery,
-    body: undefined,
     answers: { 204: { description: "Deleted." } },
     errors: ["organization_not_found", "not_found", "storage_full"],
   }),
   rotateWebhook: defineOperation({
-    operationId: "rotateWebhook",
     method: "post",
-    path: `${path}/rotate`,
-    params,
-    tag,
-    scope,
+    ...pathBelow(onePath, "/rotate"),
+    ...managed,
     summary: "Make a new secret",
     description: "For 24 hours, posts are signed with both the old secret and the new one.",
-    query: noQuery,
-    body: undefined,
     answers: {
       200: {
         description: "Rotated, with the new secret, which is shown only this once.",
@@ -133,52 +112,32 @@ export const webhookOperations = {
     errors: ["organization_not_found", "not_found", "storage_full"],
   }),
   testWebhook: defineOperation({
-    operationId: "testWebhook",
     method: "post",
-    path: `${path}/test`,
-    params,
-    tag,
-    scope,
+    ...pathBelow(onePath, "/test"),
+    ...managed,
     summary: "Post a test",
     description:
       "Posts a `webhook.test` now, once, and responds when the receiver has answered, or after 15 s. An organization may do this six times a minute; beyond, it is 429 with `Retry-After`. `state` is `delivered` if it answered 2xx, otherwise `failed`, and `last_try` says why.",
-    query: noQuery,
-    body: undefined,
     answers: { 200: { description: "What became of it.", schema: webhookDelivery, example: delivered } },
     errors: ["organization_not_found", "not_found", "storage_full"],
   }),
   listWebhookDeliveries: defineOperation({
-    operationId: "listWebhookDeliveries",
     method: "get",
-    path: `${path}/deliveries`,
-    params,
-    tag,
-    scope,
+    ...pathBelow(onePath, "/deliveries"),
+    ...managed,
     audit: "all", // it shows message content
     summary: "List what was posted to a webhook, newest first",
     description: "Deliveries that succeeded are kept for 3 days, others for 30 days. A page holds at most 100 items.",
     query: webhookDeliveryQuery,
-    body: undefined,
-    answers: {
-      200: {
-        description: "A page.",
-        schema: webhookDeliveryPage,
-        example: { items: [webhookDeliveryExample], cursor: null },
-      },
-    },
+    answers: pageAnswers(webhookDeliveryPage, [webhookDeliveryExample]),
     errors: ["organization_not_found", "not_found"],
   }),
   redeliverWebhook: defineOperation({
-    operationId: "redeliverWebhook",
     method: "post",
-    path: `${path}/deliveries/{did}/redeliver`,
-    params: deliveryParams,
-    tag,
-    scope,
+    ...pathBelow(deliveryPath, "/redeliver"),
+    ...managed,
     summary: "Post a delivery again",
     description: "Posts it now, with the same `webhook-id`; if that fails, its tries begin anew.",
-    query: noQuery,
-    body: undefined,
     answers: { 202: { description: "It will be posted.", schema: webhookDelivery, example: waiting } },
     errors: ["organization_not_found", "not_found", "storage_full"],
   }),
