@@ -88,7 +88,7 @@ const metricsPage = (): string =>
     "The metrics that `GET /metrics` exposes to Prometheus. With `--workers`, each also has the label `worker`. No label names an organization, a user or a key.",
     table(
       ["Metric", "Type", "Labels", "Meaning"],
-      Object.entries<MetricDescription>(metricCatalogue).map(([name, { type, labels = [], help }]) => [
+      Object.entries<MetricDescription>(metricCatalogue).map(([name, { type, labels, help }]) => [
         `\`${name}\``,
         type,
         labels.map((label) => `\`${label}\``).join(", "),

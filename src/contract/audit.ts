@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { pageOf, pageQuery } from "./directory.ts";
 import { errorCatalogue } from "./errors/errors.ts";
-import { identifier } from "./identifiers.ts";
+import { identifier, isoTime } from "./identifiers.ts";
 
 const id = (what: string) => z.string().optional().meta({ description: what });
-const time = z.iso.datetime({ precision: 3 });
 
 /** The ids that a call referred to. */
 export const auditTarget = z
@@ -47,7 +46,7 @@ export type AuditResult = (typeof results)[number];
 export const auditEntry = z
   .strictObject({
     id: z.string().meta({ description: "The id of the entry." }),
-    created_at: time.meta({ description: "When the call ended." }),
+    created_at: isoTime.meta({ description: "When the call ended." }),
     operation: z.string().meta({ description: "The `operationId`." }),
     organization: z.string().nullable().meta({
       description:

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { pageOf, pageQuery } from "./directory.ts";
-import { identifier } from "./identifiers.ts";
+import { pageOf, pageQuery, queryFlag } from "./directory.ts";
+import { identifier, isoTime } from "./identifiers.ts";
 import { listedMessageSchema, systemMessageSchema } from "./messages/events.ts";
 
-const time = z.iso.datetime({ precision: 3 }).nullable();
+const time = isoTime.nullable();
 const count = z.int().min(0);
 
 const figures = {
@@ -77,7 +77,7 @@ const messageDelivery = deliveryFigures
 export const messageReport = z
   .strictObject({
     message: reportedMessage,
-    recalled_at: z.iso.datetime({ precision: 3 }).optional().meta({
+    recalled_at: isoTime.optional().meta({
       description: "When the message was taken back. Only such messages have it.",
     }),
     key_id: keyId,
@@ -141,15 +141,7 @@ export const systemRecipientQuery = recipientQuery.extend({ senderId });
 
 /** The query of the two operations that send. */
 export const sendQuery = z.strictObject({
-  dry_run: z
-    .enum(["true", "false"], "must be true or false")
-    .default("false")
-    .transform((value) => value === "true")
-    .meta({
-      type: "boolean",
-      enum: undefined,
-      description: "`true` checks the request and returns whom it would reach, without storing or sending anything.",
-    }),
+  dry_run: queryFlag("`true` checks the request and returns whom it would reach, without storing or sending anything."),
 });
 
 /** The response to a send with `dry_run=true`. */

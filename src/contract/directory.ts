@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { identifier, text, userIds } from "./identifiers.ts";
+import { createdAt, identifier, isoTime, text, userIds } from "./identifiers.ts";
 import type { PayloadLimits } from "./limits.ts";
 import { listedMessageSchema } from "./messages/events.ts";
 
@@ -19,7 +19,7 @@ export const resource = z
   .strictObject({
     id: z.string().meta({ description: "The id, chosen by the caller." }),
     name: z.string().nullable().meta({ description: "The name, or `null` if none is set." }),
-    created_at: z.iso.datetime({ precision: 3 }).meta({ description: "ISO 8601 UTC with milliseconds." }),
+    created_at: createdAt,
   })
   .meta({ id: "Resource", description: "An organization, a user or a conversation." });
 
@@ -135,7 +135,7 @@ export function createTokenRequestWithin({ tokenSeconds }: Pick<PayloadLimits, "
 export const createTokenResponse = z
   .strictObject({
     token: z.string().meta({ description: "A JWT, for `connect` or `Authorization: Bearer`. Never put it in a URL." }),
-    expires_at: z.iso.datetime({ precision: 3 }).meta({ description: "ISO 8601 UTC with milliseconds." }),
+    expires_at: isoTime.meta({ description: "ISO 8601 UTC with milliseconds." }),
   })
   .meta({ id: "CreateTokenAnswer" });
 
@@ -175,6 +175,15 @@ export const pageQuery = z.strictObject({
     }),
   cursor: z.string().min(1).max(1024).optional().meta({ description: "The `cursor` of the previous page." }),
 });
+
+/** A member of a query that is `true` or `false`, which it is by default. */
+export function queryFlag(description: string) {
+  return z
+    .enum(["true", "false"], "must be true or false")
+    .default("false")
+    .transform((value) => value === "true")
+    .meta({ type: "boolean", enum: undefined, description });
+}
 
 /** The query of the lists of users and of conversations. */
 export const prefixQuery = pageQuery.extend({

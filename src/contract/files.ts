@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { identifier, text } from "./identifiers.ts";
+import { createdAt, identifier, text } from "./identifiers.ts";
 
 /** The media type of bytes of which nothing is known (RFC 2046, section 4.5.1). */
 export const anyBytes = "application/octet-stream";
@@ -21,7 +21,7 @@ export const fileShown = z
       .string()
       .nullable()
       .meta({ description: "The SHA-256 of its bytes in hexadecimal; `null` until they are uploaded." }),
-    created_at: z.iso.datetime({ precision: 3 }).meta({ description: "ISO 8601 UTC with milliseconds." }),
+    created_at: createdAt,
   })
   .meta({ id: "StoredFile" });
 

@@ -26,6 +26,14 @@ const identifierSchema = {
 /** An identifier chosen by a caller: opaque, compared byte for byte. */
 export const identifier = z.string().refine(isIdentifier, noIdentifier).meta(identifierSchema);
 
+/** One identifier, or up to `maximum` of them, of things of one kind. */
+export function identifiers(kind: "message" | "user" | "conversation" | "file", maximum: number) {
+  return z
+    .array(identifier)
+    .min(1, `must name at least one ${kind}`)
+    .max(maximum, `must name at most ${maximum} ${kind}s`);
+}
+
 const mostReported = 20;
 
 /**
@@ -73,6 +81,12 @@ export function text(minimum: number, maximum: number) {
       pattern: "^[^\\u0000]*$",
     });
 }
+
+/** A time as callers receive it. */
+export const isoTime = z.iso.datetime({ precision: 3 });
+
+/** When something was created, as callers receive it. */
+export const createdAt = isoTime.meta({ description: "ISO 8601 UTC with milliseconds." });
 
 /** Unix epoch seconds: `floor` of a time in milliseconds. */
 export function toSeconds(milliseconds: number): number {

@@ -1,6 +1,5 @@
 import { z } from "zod";
-
-const time = z.iso.datetime({ precision: 3 });
+import { isoTime } from "./identifiers.ts";
 
 const count = (what: string) => z.int().min(0).meta({ description: what });
 const milliseconds = z.number().min(0);
@@ -43,16 +42,16 @@ export const nodeStatus = z.strictObject({
     description:
       "The URL of the node's internal address, which serves the admin API. Absent if the node has a single address.",
   }),
-  started_at: time.meta({ description: "When the node started." }),
-  reported_at: time.meta({
+  started_at: isoTime.meta({ description: "When the node started." }),
+  reported_at: isoTime.meta({
     description: "When the node last reported its status. All times here are by the node's own clock.",
   }),
-  connections: z.int().min(0).meta({ description: "Established connections." }),
-  organizations: z.int().min(0).meta({ description: "Organizations that these connections belong to." }),
-  lag_events: z.int().min(0).meta({
-    description: "Stored events not yet delivered, for the organization that is furthest behind. Checked every 5 s.",
-  }),
-  lag_checked_at: time
+  connections: count("Established connections."),
+  organizations: count("Organizations that these connections belong to."),
+  lag_events: count(
+    "Stored events not yet delivered, for the organization that is furthest behind. Checked every 5 s.",
+  ),
+  lag_checked_at: isoTime
     .nullable()
     .meta({ description: "When `lag_events` was last checked. `null` before the first check." }),
   figures: nodeFigures,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pageOf, pageQuery } from "./directory.ts";
+import { pageOf, pageQuery, queryFlag } from "./directory.ts";
 import { identifier } from "./identifiers.ts";
 
 const maxUids = 1000;
@@ -37,24 +37,10 @@ export const onlineCount = z
 /** The number of connected users. */
 export type OnlineCount = z.infer<typeof onlineCount>;
 
-const isTrue = z
-  .string()
-  .regex(/^(true|false)$/, "must be true or false")
-  .default("false")
-  .transform((value) => value === "true");
-
 /** The query for connected users. */
 export const onlineQuery = pageQuery.extend({
-  devices: isTrue.meta({
-    type: "boolean",
-    pattern: undefined,
-    description: `\`true\` also returns the devices of the first ${maxUsersWithDevices} of the \`uids\`, by id.`,
-  }),
-  count: isTrue.meta({
-    type: "boolean",
-    pattern: undefined,
-    description: "`true` returns the number of users instead of the list.",
-  }),
+  devices: queryFlag(`\`true\` also returns the devices of the first ${maxUsersWithDevices} of the \`uids\`, by id.`),
+  count: queryFlag("`true` returns the number of users instead of the list."),
   uids: z.array(identifier).min(1).max(maxUids, `must name at most ${maxUids} users`).optional().meta({
     description:
       "Only these users, with one item for each. `connections` is 0 for a user who is offline or unknown. Separate ids with commas, and write a comma within an id as `%2C`. The parameter may also be repeated.",

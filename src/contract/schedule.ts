@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { pageOf, pageQuery } from "./directory.ts";
 import { problemSchema } from "./errors/problem.ts";
+import { isoTime } from "./identifiers.ts";
 import type { PayloadLimits } from "./limits.ts";
 import { createSendMessageRequest, createSendSystemMessageRequest } from "./messages/messages.ts";
 
-const time = z.iso.datetime({ precision: 3 });
 const states = ["waiting", "sent", "failed", "cancelled"] as const;
 
 /** A request that can be scheduled: the body of either send operation. */
@@ -39,7 +39,7 @@ export function createPutScheduledRequest(limits: PayloadLimits) {
 export const scheduledSend = z
   .strictObject({
     id: z.string().meta({ description: "The id, chosen by the caller." }),
-    send_at: time.meta({ description: "When it is to be sent." }),
+    send_at: isoTime.meta({ description: "When it is to be sent." }),
     state: z.enum(states).meta({
       description:
         "`waiting`: it will be sent. `sent`: it was stored, and delivered like any other. `failed`: it could not be sent when it was due; `problem` says why. `cancelled`: it was cancelled while it was waiting.",
@@ -48,8 +48,8 @@ export const scheduledSend = z
       description:
         "What will be sent, with defaults filled in. `null` once it no longer waits: what was sent is at `server_mid`.",
     }),
-    created_at: time.meta({ description: "When it was scheduled first." }),
-    sent_at: time.nullable().meta({ description: "When it was sent, or `null`." }),
+    created_at: isoTime.meta({ description: "When it was scheduled first." }),
+    sent_at: isoTime.nullable().meta({ description: "When it was sent, or `null`." }),
     server_mid: z.string().nullable().meta({
       description: "The id of what was sent, as recipients and reports know it, or `null`.",
     }),

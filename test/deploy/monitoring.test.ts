@@ -21,7 +21,7 @@ const queries = panels.flatMap(({ title, targets = [] }) => targets.map(({ expr 
 const ofPrometheus = new Set(["job", "instance", "worker", "le"]);
 const suffixes = { counter: [""], gauge: [""], histogram: ["_bucket", "_sum", "_count"] };
 const series = new Map(
-  Object.entries<MetricDescription>(metricCatalogue).flatMap(([name, { type, labels = [] }]) =>
+  Object.entries<MetricDescription>(metricCatalogue).flatMap(([name, { type, labels }]) =>
     suffixes[type].map((suffix) => [name + suffix, new Set([...ofPrometheus, ...labels])] as const),
   ),
 );

@@ -44,8 +44,9 @@ const userExample = {
   created_at: conversationExample.created_at,
 } satisfies UserView;
 
-const parts: Record<FrameOperation, Parts> = {
-  connect: {
+/** The requests that a client may send over its WebSocket, by name. */
+export const frameExchanges: Record<FrameOperation, FrameExchange> = {
+  connect: exchange("connect", {
     summary:
       "Starts the session. Without `since`, the server replays no earlier messages. To extend the session, send `connect` again on the same socket with a fresh token for the same user.",
     id: "1",
@@ -58,9 +59,14 @@ const parts: Record<FrameOperation, Parts> = {
       expires_at: tokenExample.expires_at,
       recovered: true,
     },
-  },
-  ping: { summary: "Checks that the server is responding.", id: "2", request: {}, response: { pong: {} } },
-  conversation_list: {
+  }),
+  ping: exchange("ping", {
+    summary: "Checks that the server is responding.",
+    id: "2",
+    request: {},
+    response: { pong: {} },
+  }),
+  conversation_list: exchange("conversation_list", {
     summary:
       "Lists the user's conversations, most recently active first. A page ends early after 256 KiB of last messages.",
     id: "3",
@@ -79,84 +85,68 @@ const parts: Record<FrameOperation, Parts> = {
       ],
       cursor: null,
     },
-  },
-  message_list: {
+  }),
+  message_list: exchange("message_list", {
     summary: "Pages through the history of a conversation, newest first, or oldest first with `after`.",
     id: "4",
     request: { cid: exampleIds.conversation, limit: 50, before: messageExample._id },
     response: { messages: [earlierMessageExample] },
-  },
-  ack: {
+  }),
+  ack: exchange("ack", {
     summary:
       "Acknowledges messages and system messages, so that their delivery reports count the user. The server ignores ids that were not sent to the user. Repeating an acknowledgement has no effect.",
     id: "5",
     request: { ids: [messageExample._id, systemMessageExample._id] },
     response: { success: true },
-  },
-  message_read: {
+  }),
+  message_read: exchange("message_read", {
     summary:
       "Marks messages of a conversation as read: up to the newest of `ids`, or to its end. Each author of what is newly read hears `message_read`. Repeating it has no effect.",
     id: "6",
     request: { cid: exampleIds.conversation, ids: [messageExample._id] },
     response: { success: true },
-  },
-  get_users_by_ids: {
+  }),
+  get_users_by_ids: exchange("get_users_by_ids", {
     summary:
       "Tells about users who share a conversation with the user. Others are left out, whether they exist or not.",
     id: "7",
     request: { ids: [exampleIds.user] },
     response: { users: [userExample] },
-  },
-  get_participants_by_cids: {
+  }),
+  get_participants_by_cids: exchange("get_participants_by_cids", {
     summary:
       "Lists who takes part in conversations. Conversations in which the user takes no part are left out, whether they exist or not.",
     id: "8",
     request: { cids: [exampleIds.conversation] },
     response: { users: [userExample], conversations: { [exampleIds.conversation]: [exampleIds.user] } },
-  },
-  get_file_urls: {
+  }),
+  get_file_urls: exchange("get_file_urls", {
     summary:
       "Gives addresses of files, which need no token. Files that no message of the user's conversations names are left out, whether they exist or not.",
     id: "12",
     request: { file_ids: [exampleIds.file] },
     response: { file_urls: { [exampleIds.file]: `/files/${exampleIds.file}?signature=eyJhbGciOiJIUzI1NiJ9.e30.c2ln` } },
-  },
-  user_last_activity_subscribe: {
+  }),
+  user_last_activity_subscribe: exchange("user_last_activity_subscribe", {
     summary:
       "From now on, this connection hears `last_activity` of a user who shares a conversation with its own, and of no other user. The response says what is so now; for a user who never connected, since the user was created.",
     id: "9",
     request: { id: exampleIds.user },
     response: { last_activity: { [exampleIds.user]: 42 } },
-  },
-  user_last_activity_unsubscribe: {
+  }),
+  user_last_activity_unsubscribe: exchange("user_last_activity_unsubscribe", {
     summary: "Ends the connection's subscription, if it has one.",
     id: "10",
     request: {},
     response: { success: true },
-  },
-  user_logout: {
+  }),
+  user_logout: exchange("user_logout", {
     summary:
       "Ends this connection, which the server then closes with 1000. The token stays valid until it expires: your backend revokes it.",
     id: "11",
     request: {},
     response: { success: true },
-  },
-};
-
-/** The requests that a client may send over its WebSocket, by name. */
-export const frameExchanges: Record<FrameOperation, FrameExchange> = {
-  connect: exchange("connect"),
-  ping: exchange("ping"),
-  conversation_list: exchange("conversation_list"),
-  message_list: exchange("message_list"),
-  ack: exchange("ack"),
-  message_read: exchange("message_read"),
-  get_users_by_ids: exchange("get_users_by_ids"),
-  get_participants_by_cids: exchange("get_participants_by_cids"),
-  get_file_urls: exchange("get_file_urls"),
-  user_last_activity_subscribe: exchange("user_last_activity_subscribe"),
-  user_last_activity_unsubscribe: exchange("user_last_activity_unsubscribe"),
-  user_logout: exchange("user_logout"),
+  }),
 };
 
 const errorExample = errorAbout("not_a_participant", {
@@ -229,8 +219,7 @@ export const frameEvents = {
   },
 } as const satisfies Record<string, FrameMessage>;
 
-function exchange(operation: FrameOperation): FrameExchange {
-  const { summary, id, request, response } = parts[operation];
+function exchange(operation: FrameOperation, { summary, id, request, response }: Parts): FrameExchange {
   const name = pascalCase(operation);
   return {
     summary,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isAtMost } from "../../lib/text/text.ts";
-import { identifier } from "../identifiers.ts";
+import { createdAt, identifier, identifiers, isoTime } from "../identifiers.ts";
 import { listedMessageSchema } from "../messages/events.ts";
 import { maxReadIds, maxUnread } from "../messages/reads.ts";
 
@@ -50,10 +50,7 @@ export const frameRequests = {
     limit,
     before: identifier.optional().meta({ description: "Only messages older than this `_id`." }),
     after: identifier.optional().meta({ description: "Only messages newer than this `_id`, oldest first." }),
-    ids: z
-      .array(identifier)
-      .min(1, "must name at least one message")
-      .max(maxNamed, `must name at most ${maxNamed} messages`)
+    ids: identifiers("message", maxNamed)
       .optional()
       .meta({ description: "Only these messages. Not together with the other conditions." }),
     updated_at: between.optional().meta({
@@ -61,44 +58,25 @@ export const frameRequests = {
     }),
   }),
   ack: z.strictObject({
-    ids: z
-      .array(identifier)
-      .min(1, "must name at least one message")
-      .max(maxAcknowledged, `must name at most ${maxAcknowledged} messages`)
-      .meta({ description: "The `_id`s of messages and system messages that the client received." }),
+    ids: identifiers("message", maxAcknowledged).meta({
+      description: "The `_id`s of messages and system messages that the client received.",
+    }),
   }),
   message_read: z.strictObject({
     cid: identifier.meta({ description: "The conversation." }),
-    ids: z
-      .array(identifier)
-      .min(1, "must name at least one message")
-      .max(maxReadIds, `must name at most ${maxReadIds} messages`)
-      .optional()
-      .meta({
-        description:
-          "The `_id`s of messages of the conversation: it is read up to the newest of them. Without `ids`, it is read up to its end.",
-      }),
+    ids: identifiers("message", maxReadIds).optional().meta({
+      description:
+        "The `_id`s of messages of the conversation: it is read up to the newest of them. Without `ids`, it is read up to its end.",
+    }),
   }),
   get_users_by_ids: z.strictObject({
-    ids: z
-      .array(identifier)
-      .min(1, "must name at least one user")
-      .max(maxNamed, `must name at most ${maxNamed} users`)
-      .meta({ description: "The users." }),
+    ids: identifiers("user", maxNamed).meta({ description: "The users." }),
   }),
   get_participants_by_cids: z.strictObject({
-    cids: z
-      .array(identifier)
-      .min(1, "must name at least one conversation")
-      .max(maxNamed, `must name at most ${maxNamed} conversations`)
-      .meta({ description: "The conversations." }),
+    cids: identifiers("conversation", maxNamed).meta({ description: "The conversations." }),
   }),
   get_file_urls: z.strictObject({
-    file_ids: z
-      .array(identifier)
-      .min(1, "must name at least one file")
-      .max(maxNamed, `must name at most ${maxNamed} files`)
-      .meta({ description: "The `file_id`s of attachments." }),
+    file_ids: identifiers("file", maxNamed).meta({ description: "The `file_id`s of attachments." }),
   }),
   user_last_activity_subscribe: z.strictObject({ id: identifier.meta({ description: "The user." }) }),
   user_last_activity_unsubscribe: z.strictObject({}),
@@ -128,8 +106,8 @@ export const conversationView = z
     _id: z.string().meta({ description: "The conversation." }),
     name: z.string().nullable().meta({ description: "The name, or `null` if none is set." }),
     type: z.literal("g").meta({ description: "A group conversation, in SAMA's terms. Herald has no other type." }),
-    created_at: z.iso.datetime({ precision: 3 }).meta({ description: "ISO 8601 UTC with milliseconds." }),
-    updated_at: z.iso.datetime({ precision: 3 }).meta({ description: "The time of its last message." }),
+    created_at: createdAt,
+    updated_at: isoTime.meta({ description: "The time of its last message." }),
     unread_messages_count: z.int().min(0).max(maxUnread).meta({
       description:
         "The number of messages that others sent since the user joined and that the user has not read. Counted up to 100: 100 means 100 or more.",
@@ -148,7 +126,7 @@ export const userView = z
   .strictObject({
     _id: z.string().meta({ description: "The user." }),
     login: z.string().meta({ description: "The user's name, or the id if no name is set." }),
-    created_at: z.iso.datetime({ precision: 3 }).meta({ description: "ISO 8601 UTC with milliseconds." }),
+    created_at: createdAt,
   })
   .meta({ id: "UserView" });
 
@@ -167,7 +145,7 @@ export const frameResponses = {
     organization_id: z.string().meta({ description: "The token's organization." }),
     user_id: z.string().meta({ description: "The token's user." }),
     connection_id: z.string().meta({ description: "The id of this connection in the server's log." }),
-    expires_at: z.iso.datetime({ precision: 3 }).meta({ description: "When the token expires." }),
+    expires_at: isoTime.meta({ description: "When the token expires." }),
     recovered: z.boolean().optional().meta({
       description: "Whether the server replays everything that was missed. Present only if the request had `since`.",
     }),

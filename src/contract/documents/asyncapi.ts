@@ -28,7 +28,6 @@ export function asyncApiDocument(basePath = "") {
   const schemas = createSchemaCollector();
   const messages: Record<string, unknown> = {};
   const operations: Record<string, unknown> = {};
-  const security = [{ $ref: "#/components/securitySchemes/userToken" }];
   const add = (name: string, message: FrameMessage, io: "input" | "output") => {
     messages[name] = describeMessage(name, message, io, schemas);
   };
@@ -79,22 +78,8 @@ export function asyncApiDocument(basePath = "") {
     },
     defaultContentType: "application/json",
     servers: {
-      websocket: {
-        host: "{host}",
-        ...(basePath !== "" && { pathname: basePath }),
-        protocol: "ws",
-        description: "`wss` behind TLS.",
-        security,
-        variables: hostVariable(),
-      },
-      http: {
-        host: "{host}",
-        ...(basePath !== "" && { pathname: basePath }),
-        protocol: "http",
-        description: "`https` behind TLS.",
-        security,
-        variables: hostVariable(),
-      },
+      websocket: describeServer("ws", basePath),
+      http: describeServer("http", basePath),
     },
     channels: {
       ws: {
@@ -169,6 +154,13 @@ function eventName(event: string): string {
   return `${pascalCase(event)}Event`;
 }
 
-function hostVariable() {
-  return { host: { default: exampleHost, description: "The address of this server." } };
+function describeServer(protocol: "ws" | "http", basePath: string) {
+  return {
+    host: "{host}",
+    ...(basePath !== "" && { pathname: basePath }),
+    protocol,
+    description: `\`${protocol}s\` behind TLS.`,
+    security: [{ $ref: "#/components/securitySchemes/userToken" }],
+    variables: { host: { default: exampleHost, description: "The address of this server." } },
+  };
 }

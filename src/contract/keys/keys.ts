@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isNetwork } from "../../lib/network/networks.ts";
 import { pageOf } from "../directory.ts";
-import { identifier, text } from "../identifiers.ts";
+import { createdAt, identifier, isoTime, text } from "../identifiers.ts";
 import { type Scope, scopes } from "./scopes.ts";
 
 const maxNameCharacters = 256;
@@ -12,7 +12,6 @@ const maxOverlapSeconds = 7 * 24 * 3600;
 
 const names = Object.keys(scopes) as [Scope, ...Scope[]]; // the keys of a literal are its literals
 const scope = z.enum(names).meta({ id: "Scope" });
-const time = z.iso.datetime({ precision: 3 });
 
 function distinct(items: readonly string[]): boolean {
   return new Set(items).size === items.length;
@@ -36,12 +35,12 @@ export const apiKey = z
       .array(z.string())
       .nullable()
       .meta({ description: "The only networks that the key may be used from. `null` means any." }),
-    expires_at: time.nullable().meta({ description: "When the key expires. `null` means never." }),
-    created_at: time.meta({ description: "ISO 8601 UTC with milliseconds." }),
-    last_used_at: time
+    expires_at: isoTime.nullable().meta({ description: "When the key expires. `null` means never." }),
+    created_at: createdAt,
+    last_used_at: isoTime
       .nullable()
       .meta({ description: "When the key was last used, to within a minute or two. `null` means never." }),
-    old_secret_expires_at: time.nullable().meta({
+    old_secret_expires_at: isoTime.nullable().meta({
       description: "When the secret from before the last rotation expires. `null` if no old secret works any more.",
     }),
   })

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { canonicalJson } from "../../lib/json/canonical-json.ts";
 import { isObject, objectWith } from "../../lib/json/json-values.ts";
-import { identifier, text } from "../identifiers.ts";
+import { identifier, identifiers, text } from "../identifiers.ts";
 import type { PayloadLimits } from "../limits.ts";
 import type { Message, MessageDeleteEvent, MessageEditEvent } from "./events.ts";
 import { customParameters, envelope } from "./messages.ts";
@@ -31,11 +31,9 @@ export const recallMessagesRequest = z
     ...envelope,
     messageDelete: z.strictObject({
       cid: identifier.meta({ description: "The conversation of the messages." }),
-      ids: z
-        .array(identifier)
-        .min(1, "must name at least one message")
-        .max(mostRecalled, `must name at most ${mostRecalled} messages`)
-        .meta({ description: "The `server_mid`s of the messages. Duplicate ids are ignored." }),
+      ids: identifiers("message", mostRecalled).meta({
+        description: "The `server_mid`s of the messages. Duplicate ids are ignored.",
+      }),
       type: z.literal("all").meta({ description: "Takes the messages back for everyone." }),
     }),
   })

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { createdAt, isoTime } from "../identifiers.ts";
 
 const timestamp = z.int().meta({ description: "Unix epoch seconds." });
 const freeForm = z.record(z.string(), z.unknown()).meta({ description: "The custom parameters, exactly as sent." });
@@ -18,7 +19,7 @@ export const messageSchema = z
         file_name: z.string().meta({ description: "The `name` of the send." }),
       }),
     ),
-    created_at: z.iso.datetime({ precision: 3 }).meta({ description: "ISO 8601 UTC with milliseconds." }),
+    created_at: createdAt,
   })
   .meta({ id: "Message" });
 
@@ -28,7 +29,7 @@ export type Message = z.infer<typeof messageSchema>;
 /** A message as lists show it: with the time of its last edit, if there was one. */
 export const listedMessageSchema = messageSchema
   .extend({
-    edited_at: z.iso.datetime({ precision: 3 }).optional().meta({
+    edited_at: isoTime.optional().meta({
       description: "When the message was last edited. Only edited messages have it.",
     }),
   })
@@ -94,5 +95,5 @@ export type MessageDeleteEvent = z.infer<typeof messageDeleteEvent>;
 
 /** Sent once before a session expires: `connect` again with a fresh token to extend it. */
 export const sessionEvent = z
-  .strictObject({ session: z.strictObject({ expires_at: z.iso.datetime({ precision: 3 }) }) })
+  .strictObject({ session: z.strictObject({ expires_at: isoTime }) })
   .meta({ id: "SessionEvent" });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { identifier } from "../identifiers.ts";
+import { identifier, identifiers } from "../identifiers.ts";
 import { envelope } from "./messages.ts";
 
 /** The maximum number of messages that a call names, and that an event names. */
@@ -15,15 +15,10 @@ export const markReadRequest = z
     senderId: identifier.meta({ description: "The participant who has read." }),
     messageRead: z.strictObject({
       cid: identifier.meta({ description: "The conversation." }),
-      ids: z
-        .array(identifier)
-        .min(1, "must name at least one message")
-        .max(maxReadIds, `must name at most ${maxReadIds} messages`)
-        .optional()
-        .meta({
-          description:
-            "The `server_mid`s of messages of the conversation: it is read up to the newest of them. Without `ids`, it is read up to its end.",
-        }),
+      ids: identifiers("message", maxReadIds).optional().meta({
+        description:
+          "The `server_mid`s of messages of the conversation: it is read up to the newest of them. Without `ids`, it is read up to its end.",
+      }),
     }),
   })
   .meta({ id: "MarkReadRequest" });

@@ -1,20 +1,12 @@
 import { z } from "zod";
+import { queryFlag } from "../directory.ts";
 import { messageExample } from "../documents/examples.ts";
 import type { PayloadLimits } from "../limits.ts";
 import { createImportLines, exportLine, importLineOf, importReport, linesType } from "../transfer/lines.ts";
 import { defineOperation, organizationPath, pathBelow, userPath } from "./operation.ts";
 
 const importQuery = z.strictObject({
-  dry_run: z
-    .enum(["true", "false"], "must be true or false")
-    .default("false")
-    .transform((value) => value === "true")
-    .meta({
-      type: "boolean",
-      enum: undefined,
-      default: false,
-      description: "`true` checks the lines and stores nothing. The response is the same.",
-    }),
+  dry_run: queryFlag("`true` checks the lines and stores nothing. The response is the same."),
 });
 
 const lineExample = {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { entityName } from "../directory.ts";
 import { problemSchema } from "../errors/problem.ts";
-import { identifier, userIds } from "../identifiers.ts";
+import { identifier, isoTime, userIds } from "../identifiers.ts";
 import type { PayloadLimits } from "../limits.ts";
 import { contentOfMessage, hasContent } from "../messages/messages.ts";
 
@@ -92,7 +92,7 @@ export const exportLine = z
             .array(z.strictObject({ name: z.string(), file_id: z.string() }))
             .optional()
             .meta({ description: "Absent if there are none." }),
-          created_at: z.iso.datetime({ precision: 3 }),
+          created_at: isoTime,
         }),
       })
       .meta({ id: "ExportMessageLine" }),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isoTime } from "../identifiers.ts";
 import { messageSchema, systemMessageSchema } from "../messages/events.ts";
 
 /** What a webhook can be told about: events that somebody has not got after a time. */
@@ -44,7 +45,7 @@ const common = {
   }),
 };
 
-const timestamp = z.iso.datetime({ precision: 3 }).meta({ description: "When Herald found out who was not reached." });
+const timestamp = isoTime.meta({ description: "When Herald found out who was not reached." });
 
 /** The body of a webhook about a message. */
 export const messageUnreached = z
@@ -68,7 +69,7 @@ export const systemMessageUnreached = z
 export const webhookTest = z
   .strictObject({
     type: z.literal("webhook.test"),
-    timestamp: z.iso.datetime({ precision: 3 }).meta({ description: "When the test was asked for." }),
+    timestamp: isoTime.meta({ description: "When the test was asked for." }),
     data: z.strictObject({
       organizationId: common.organizationId,
       webhook: z.string().meta({ description: "The webhook." }),

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { pageOf, pageQuery } from "../directory.ts";
+import { isoTime } from "../identifiers.ts";
 import { unreachedEvents, unreachedUntils, webhookPayload } from "./payloads.ts";
 
-const time = z.iso.datetime({ precision: 3 });
 const deliveryStates = ["waiting", "delivered", "failed", "cancelled"] as const;
 const mostUrlCharacters = 2_048;
 const mostWaitSeconds = 86_400;
@@ -52,8 +52,8 @@ export const webhook = z
       id: "WebhookState",
       description: "`disabled`: its receiver answered 410, so nothing is posted until the next `PUT`.",
     }),
-    created_at: time.meta({ description: "When it was created." }),
-    disabled_at: time.nullable().meta({ description: "When it was switched off, or `null`." }),
+    created_at: isoTime.meta({ description: "When it was created." }),
+    disabled_at: isoTime.nullable().meta({ description: "When it was switched off, or `null`." }),
   })
   .meta({ id: "Webhook", description: "Where to post who was not reached." });
 
@@ -86,12 +86,12 @@ export const webhookDelivery = z
       description:
         "`waiting`: it is tried now, or at `next_try_at`. `delivered`: the receiver answered 2xx. `failed`: no try succeeded. `cancelled`: what it tells about was taken back or removed.",
     }),
-    created_at: time.meta({ description: "When it was created." }),
+    created_at: isoTime.meta({ description: "When it was created." }),
     tries: z.int().min(0).meta({ description: "How often it was tried." }),
-    next_try_at: time.nullable().meta({ description: "When it will be tried next, or `null`." }),
+    next_try_at: isoTime.nullable().meta({ description: "When it will be tried next, or `null`." }),
     last_try: z
       .strictObject({
-        at: time.meta({ description: "When it began." }),
+        at: isoTime.meta({ description: "When it began." }),
         duration_ms: z.int().min(0).meta({ description: "How long it took, in milliseconds." }),
         status: z.int().nullable().meta({ description: "The HTTP status of the answer, or `null` if none came." }),
         error: z.string().nullable().meta({ description: "Why it failed, or `null`." }),
