@@ -1,6 +1,7 @@
 import type { HeraldError } from "../../contract/errors/errors.ts";
-import { type OutageEvents, tellOutages } from "../../lib/observing/outages.ts";
+import type { OutageEvents } from "../../lib/observing/outages.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import { createPoller } from "../../lib/time/poller.ts";
 import type { OutboxTable } from "../../store/outbox/ports.ts";
 import type { OutboxSends } from "./outbox-sends.ts";
 
@@ -37,13 +38,11 @@ export function createOutbox({ table, sendRows, lookEveryMs = 500, elapsed }: De
   const figures: OutboxFigures = { sent: 0, refused: 0 };
   const busy = new Map<string, Promise<void>>();
   const notBefore = new Map<string, number>(); // for organizations whose rows could not be sent
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let look: (() => Promise<void>) | undefined;
-  let looking: Promise<void> | undefined;
   let hasNews = false;
   let wake: (() => void) | undefined;
   let failure: { error: unknown } | undefined;
   let isStopped = false;
+  const poller = createPoller({ poll: lookNow, everyMs: lookEveryMs, elapsed });
 
   /** Something may be waiting that was not there at the last look. */
   function noteNews(): void {
@@ -88,7 +87,7 @@ export function createOutbox({ table, sendRows, lookEveryMs = 500, elapsed }: De
   }
 
   /** Goes round until nothing is left that can be sent now. */
-  async function lookNow(): Promise<void> {
+  async function lookNow(): Promise<undefined> {
     do {
       hasNews = false;
       for (const [org, at] of notBefore) if (at <= elapsed.now()) notBefore.delete(org);
@@ -100,35 +99,25 @@ export function createOutbox({ table, sendRows, lookEveryMs = 500, elapsed }: De
       if (failure !== undefined) {
         const { error } = failure;
         failure = undefined;
+        if (hasNews) poller.wakeIn(0);
         throw error;
       }
     } while (!isStopped && (hasNews || busy.size > 0));
   }
 
-  function run(): void {
-    clearTimeout(timer);
-    if (isStopped || looking !== undefined || look === undefined) return;
-    looking = look().then(() => {
-      looking = undefined;
-      if (!isStopped) timer = setTimeout(run, hasNews ? 0 : lookEveryMs);
-    });
-  }
-
   return {
     figures,
     start(outages) {
-      look = tellOutages(lookNow, outages);
       table.listen(() => {
         noteNews();
-        run();
+        poller.wakeIn(0);
       });
-      run();
+      poller.start(outages);
     },
     async stop() {
       isStopped = true;
-      clearTimeout(timer);
       wake?.();
-      await looking;
+      await poller.stop();
       await Promise.all(busy.values());
     },
   };

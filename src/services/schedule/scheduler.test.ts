@@ -4,10 +4,10 @@ import { createScheduler } from "./scheduler.ts";
 
 afterEach(() => void jest.useRealTimers());
 
-type Options = { isShared?: boolean; random?: number };
+type Options = { sharesDatabase?: boolean; random?: number };
 
 /** A node on a database whose clock is an hour ahead, with organizations that are due once at given times of that clock. */
-function setUp({ isShared = false, random = 0.5 }: Options = {}) {
+function setUp({ sharesDatabase = false, random = 0.5 }: Options = {}) {
   jest.useFakeTimers();
   const start = Date.now();
   const hourMs = 3_600_000;
@@ -34,7 +34,7 @@ function setUp({ isShared = false, random = 0.5 }: Options = {}) {
         return true;
       },
     },
-    isShared,
+    sharesDatabase,
     elapsed: { now },
     random: () => random,
   });
@@ -68,7 +68,7 @@ test("what is due when the node starts is sent at once, and what is scheduled la
 });
 
 test("what another node scheduled is sent within a second of its time, by the database's clock", async () => {
-  const { due, sent, start, pass, scheduler } = setUp({ isShared: true });
+  const { due, sent, start, pass, scheduler } = setUp({ sharesDatabase: true });
   start();
   await pass(50);
   due.set("late", 100);
@@ -81,7 +81,7 @@ test("what another node scheduled is sent within a second of its time, by the da
 });
 
 test("a node that has nothing to do looks once in 800 ms", async () => {
-  const { due, state, start, pass, scheduler } = setUp({ isShared: true });
+  const { due, state, start, pass, scheduler } = setUp({ sharesDatabase: true });
   due.set("tomorrow", 86_400_000);
   start();
   await pass(8_000);
@@ -90,7 +90,7 @@ test("a node that has nothing to do looks once in 800 ms", async () => {
 });
 
 test("a node that finds another at work leaves it alone for a moment", async () => {
-  const { due, state, sent, start, pass, scheduler } = setUp({ isShared: true });
+  const { due, state, sent, start, pass, scheduler } = setUp({ sharesDatabase: true });
   due.set("busy", 0);
   state.lost.add("busy");
   start();

@@ -1,5 +1,6 @@
-import { type OutageEvents, tellOutages } from "../../lib/observing/outages.ts";
+import type { OutageEvents } from "../../lib/observing/outages.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import { createPoller } from "../../lib/time/poller.ts";
 import type { ScheduleReads } from "../../store/schedule/ports.ts";
 import type { DueSends } from "./due-sends.ts";
 
@@ -16,8 +17,8 @@ export type Scheduler = {
 type Dependencies = {
   schedule: Pick<ScheduleReads, "next" | "dueOrganizations">;
   dueSends: DueSends;
-  /** Whether other nodes use the same database. */
-  isShared: boolean;
+  /** Whether other nodes may use the same database. */
+  sharesDatabase: boolean;
   /** A clock that never goes back. */
   elapsed: Clock;
   random?(): number;
@@ -35,49 +36,27 @@ const placesOfNode = 4;
  * A node looks at the schedule then, and every 800 ms, which reads one row of an index.
  */
 export function createScheduler(dependencies: Dependencies): Scheduler {
-  const { schedule, dueSends, isShared, elapsed, random = Math.random } = dependencies;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let wakeAt = Number.POSITIVE_INFINITY;
+  const { schedule, dueSends, sharesDatabase, elapsed, random = Math.random } = dependencies;
   let ownAt = Number.NaN; // what was scheduled here last is due about then, by `elapsed`
-  let look: (() => Promise<void>) | undefined;
-  let looking: Promise<void> | undefined;
   let isStopped = false;
-
-  function arm(): void {
-    if (isStopped || looking !== undefined || look === undefined) return;
-    clearTimeout(timer);
-    timer = setTimeout(() => void wake(), Math.max(0, wakeAt - elapsed.now()));
-  }
-
-  function wakeIn(ms: number): void {
-    const at = elapsed.now() + ms;
-    if (at >= wakeAt) return;
-    wakeAt = at;
-    arm();
-  }
-
-  async function wake(): Promise<void> {
-    wakeAt = elapsed.now() + lookEveryMs;
-    looking = look?.();
-    await looking;
-    looking = undefined;
-    arm();
-  }
+  const { start, wakeIn, stop } = createPoller({ poll: sendDue, everyMs: lookEveryMs, elapsed });
 
   /** Whether this node is to be first: it alone uses the database, or it was asked to send what is due. */
   function isFirst(inMs: number): boolean {
-    return !isShared || Math.abs(elapsed.now() + inMs - ownAt) < spreadMs;
+    return !sharesDatabase || Math.abs(elapsed.now() + inMs - ownAt) < spreadMs;
   }
 
-  async function lookNow(): Promise<void> {
+  /** Sends all that is due. Returns the milliseconds until more is, if known. */
+  async function sendDue(): Promise<number | undefined> {
     while (!isStopped) {
       const { now, nextAt } = await schedule.next();
-      if (nextAt === undefined) return;
+      if (nextAt === undefined) return undefined;
       const inMs = nextAt - now;
-      if (inMs > 0) return wakeIn(inMs + (isFirst(inMs) ? 0 : random() * spreadMs));
+      if (inMs > 0) return inMs + (isFirst(inMs) ? 0 : random() * spreadMs);
       const orgs = await schedule.dueOrganizations(now, organizationsAtOnce);
-      if (!(await sendOf(orgs, now))) return wakeIn((1 + random()) * spreadMs); // another node is at it
+      if (!(await sendOf(orgs, now))) return (1 + random()) * spreadMs; // another node is at it
     }
+    return undefined;
   }
 
   /** Sends some of each organization. Returns whether this node had anything to do; rejects when all have had their turn. */
@@ -101,18 +80,14 @@ export function createScheduler(dependencies: Dependencies): Scheduler {
   }
 
   return {
-    start(outages) {
-      look = tellOutages(lookNow, outages);
-      wakeIn(0);
-    },
+    start,
     expect(waitMs) {
       ownAt = elapsed.now() + waitMs;
-      wakeIn(Math.max(0, waitMs));
+      wakeIn(waitMs);
     },
     async stop() {
       isStopped = true;
-      clearTimeout(timer);
-      await looking;
+      await stop();
     },
   };
 }

@@ -50,7 +50,6 @@ const operation = "sendScheduled";
 
 /** Creates the schedule, and what sends from it once it is started. */
 export function createScheduling({ limits, elapsed, ...dependencies }: Dependencies): Scheduling {
-  const { isShared } = dependencies.schedule;
   const readRequest = createRequestReader(limits);
   const figures: ScheduleFigures = { sent: 0, failed: 0 };
   let observers: Observers | undefined;
@@ -81,7 +80,12 @@ export function createScheduling({ limits, elapsed, ...dependencies }: Dependenc
     },
     onError,
   });
-  const { start, stop, expect } = createScheduler({ ...dependencies, dueSends, isShared, elapsed });
+  const { start, stop, expect } = createScheduler({
+    ...dependencies,
+    dueSends,
+    sharesDatabase: dependencies.schedule.isShared,
+    elapsed,
+  });
   return {
     schedule: createSchedule({ ...dependencies, readRequest, onScheduled: expect }),
     scheduler: {

@@ -1,5 +1,6 @@
 import type { OutageEvents } from "../../lib/observing/outages.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import { createPoller } from "../../lib/time/poller.ts";
 import type { RecipientReads } from "../../store/delivery/ports.ts";
 import type { OrganizationReads } from "../../store/ports.ts";
 import type {
@@ -14,7 +15,6 @@ import type {
 import { type Attempt, createAttempt } from "./attempts.ts";
 import { createDueEvents } from "./due-events.ts";
 import { createHugeEvents } from "./huge-events.ts";
-import { createPoller } from "./poller.ts";
 import { createPosting, type PostFigures } from "./posting.ts";
 import { createUnreachedPages } from "./unreached-pages.ts";
 import { createWebhooks, type Webhooks } from "./webhooks.ts";

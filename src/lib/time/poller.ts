@@ -1,5 +1,5 @@
-import { type OutageEvents, tellOutages } from "../../lib/observing/outages.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import { type OutageEvents, tellOutages } from "../observing/outages.ts";
+import type { Clock } from "./clock.ts";
 
 /** Polls for due work, one poll at a time. */
 export type Poller = {
