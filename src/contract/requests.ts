@@ -12,7 +12,7 @@ export function validate<Schema extends z.ZodType>(schema: Schema, value: unknow
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const fields = parsed.error.issues.flatMap(toFields).slice(0, maxFields);
-  throw invalidRequest(fields);
+  throw invalidFields(fields);
 }
 
 /**
@@ -44,11 +44,11 @@ function textOf(sent: string | Uint8Array): string {
 function requireValue(reading: JsonReading): unknown {
   if (reading.outcome === "malformed")
     throw new HeraldError("malformed_json", `the body is not valid JSON: ${reading.detail}`);
-  if (reading.outcome === "altered") throw invalidRequest(reading.problems);
+  if (reading.outcome === "altered") throw invalidFields(reading.problems);
   return reading.value;
 }
 
-function invalidRequest(fields: FieldError[]): HeraldError {
+function invalidFields(fields: FieldError[]): HeraldError {
   const [first] = fields;
   const more = fields.length > 1 ? ` (and ${fields.length - 1} more)` : "";
   const detail =

@@ -1,5 +1,5 @@
 import type { ActivityBus, Bus, WatchBus } from "../bus/bus.ts";
-import { type HeraldError, rateLimited } from "../contract/errors/errors.ts";
+import { type HeraldError, rateExceeded } from "../contract/errors/errors.ts";
 import type { LogEvent } from "../contract/log/log-event.ts";
 import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import type { ClientAddress } from "../lib/network/client-address.ts";
@@ -52,7 +52,7 @@ const playMayTakeMs = 1000;
 const closing = { perLineMs: 2, longestMs: 3000 };
 // How many sessions are opened, and how many pages of missed messages are read, at a time; the rest queue.
 const admitted = { places: 32, maxWaiting: 20_000, maxWaitMs: 10_000 };
-const comeBackWithinSeconds = 10;
+const comeBackWithinMs = 10_000;
 const replayed = { places: 8, maxWaiting: 20_000, maxWaitMs: 30_000 };
 
 type Dependencies = OutageEvents & {
@@ -113,8 +113,7 @@ const tellToRecoverLater = () =>
 
 /** Clients get random delays, so that they do not all come back at once. */
 function busy(policy: string, what: string, quota: number): HeraldError {
-  const retryAfterSeconds = Math.ceil(Math.random() * comeBackWithinSeconds);
-  return rateLimited({ detail: `${what}; try again in ${retryAfterSeconds} s`, policy, quota, retryAfterSeconds });
+  return rateExceeded({ detail: what, policy, quota, waitMs: Math.random() * comeBackWithinMs });
 }
 
 /** Creates the real-time side of a node: sequencers that play the logs, and the connections that hear them. */

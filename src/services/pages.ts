@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Resource, User } from "../contract/directory.ts";
-import { HeraldError } from "../contract/errors/errors.ts";
+import { invalidRequest } from "../contract/errors/errors.ts";
 import { toIso } from "../contract/identifiers.ts";
 import { decodeCursor, encodeCursor } from "../lib/text/cursor.ts";
 import type { Entity, EntityPage, Found, PrefixPage } from "../store/ports.ts";
@@ -26,9 +26,8 @@ export function parseCursor<Place>(cursor: string | undefined, place: z.ZodType<
   if (cursor === undefined) return undefined;
   const parsed = place.safeParse(decodeCursor(cursor));
   if (parsed.success) return parsed.data;
-  throw new HeraldError("invalid_request", "the cursor is not one that Herald returned", {
-    fields: [{ pointer: "/cursor", detail: "must be the `cursor` of the previous page, unchanged" }],
-  });
+  const detail = "must be the `cursor` of the previous page, unchanged";
+  throw invalidRequest("/cursor", detail, "the cursor is not one that Herald returned");
 }
 
 /** Cuts a list that was read with one extra item into a page, with the next cursor made from its last item. */
@@ -44,7 +43,8 @@ export function toPage<Item, Shown>(
   return { items: items.map(show), cursor };
 }
 
-const entityPlace = z.strictObject({ id: z.string() });
+/** A place in a list by id. */
+export const idPlace = z.strictObject({ id: z.string() });
 
 /** A page of items by id. Items added or removed between two pages shift no others. */
 export async function pageOf<Item extends { id: string }, Shown>(
@@ -52,7 +52,7 @@ export async function pageOf<Item extends { id: string }, Shown>(
   read: (page: EntityPage) => Promise<Item[]>,
   show: (item: Item) => Shown,
 ): Promise<Page<Shown>> {
-  const after = parseCursor(cursor, entityPlace)?.id;
+  const after = parseCursor(cursor, idPlace)?.id;
   return toPage(await read({ after, limit: limit + 1 }), limit, show, ({ id }) => ({ id }));
 }
 
@@ -61,22 +61,20 @@ const prefixPlace = z.strictObject({ by: z.enum(["id", "name"]), key: z.string()
 /** The paging parameters of a list that may be of what begins with a text. */
 export type PrefixQuery = PageQuery & { prefix?: string | undefined };
 
-/** A page of entities by id, or with `prefix` of those whose id or name begins with it. */
+type MatchReads = {
+  list(org: string, page: EntityPage): Promise<Entity[]>;
+  find(org: string, page: PrefixPage): Promise<Found>;
+};
+
+/** A page of an organization's entities by id, or with `prefix` of those whose id or name begins with it. */
 export async function pageOfMatches<Shown>(
   { prefix, ...query }: PrefixQuery,
-  reads: { list(page: EntityPage): Promise<Entity[]>; find(page: PrefixPage): Promise<Found> },
+  org: string,
+  reads: MatchReads,
   show: (entity: Entity) => Shown,
 ): Promise<Page<Shown>> {
-  if (prefix === undefined) return await pageOf(query, reads.list, show);
+  if (prefix === undefined) return await pageOf(query, (page) => reads.list(org, page), show);
   const after = parseCursor(query.cursor, prefixPlace);
-  const { entities, next } = await reads.find({ prefix, after, limit: query.limit });
+  const { entities, next } = await reads.find(org, { prefix, after, limit: query.limit });
   return { items: entities.map(show), cursor: next === undefined ? null : encodeCursor(next) };
-}
-
-/** A page of entities by id. */
-export async function pageOfEntities(
-  query: PageQuery,
-  read: (page: EntityPage) => Promise<Entity[]>,
-): Promise<Page<Resource>> {
-  return await pageOf(query, read, toResource);
 }

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { Bus, PresenceAnswer, PresenceQuestion } from "../bus/bus.ts";
 import { unavailable } from "../contract/errors/errors.ts";
 import { maxUsersWithDevices, type OnlineCount, type OnlineUser } from "../contract/presence.ts";
@@ -7,7 +6,7 @@ import { compareBytes } from "../lib/text/text.ts";
 import type { Organizations } from "../store/ports.ts";
 import { requireOrganization } from "./directory/directory.ts";
 import type { Nodes } from "./nodes/nodes.ts";
-import { type Page, type PageQuery, parseCursor } from "./pages.ts";
+import { idPlace, type Page, type PageQuery, parseCursor } from "./pages.ts";
 
 const countedAtOnce = 10_000;
 
@@ -36,8 +35,6 @@ export type Presence = {
   /** The connections and rates of an organization. */
   useOf(org: string): Promise<{ connections: number; requests: number; messages: number }>;
 };
-
-const place = z.strictObject({ id: z.string() });
 
 /** Creates presence that asks all live nodes and merges their answers. */
 export function createPresence({ organizations, nodes, bus }: Dependencies): Presence {
@@ -79,7 +76,7 @@ export function createPresence({ organizations, nodes, bus }: Dependencies): Pre
     },
     async list(org, { limit, cursor, uids, devices }) {
       await requireOrganization(organizations, org);
-      const after = parseCursor(cursor, place)?.id ?? "";
+      const after = parseCursor(cursor, idPlace)?.id ?? "";
       if (uids !== undefined) {
         const asked = [...new Set(uids)].sort(compareBytes).filter((id) => compareBytes(id, after) > 0);
         return toOnlinePage(await ofUids(org, asked, devices), limit, false);

@@ -242,6 +242,34 @@ export function rateLimited(options: {
   });
 }
 
+/** Like `rateLimited`, for a rate that allows more after `waitMs`, which is said at the end of the detail. */
+export function rateExceeded(options: {
+  detail: string;
+  policy: string;
+  quota: number;
+  windowSeconds?: number;
+  waitMs: number;
+}): HeraldError {
+  const retryAfterSeconds = retryAfterOf(options.waitMs);
+  return rateLimited({
+    ...options,
+    detail: `${options.detail}; try again in ${retryAfterSeconds} s`,
+    retryAfterSeconds,
+  });
+}
+
+/**
+ * The error for a request with one fault: `detail` says what is wrong at `pointer` (RFC 6901), or with all of it if that is empty.
+ * `message`: what to say of the request, if that is not the same.
+ */
+export function invalidRequest(
+  pointer: string,
+  detail: string,
+  message: string = pointer === "" ? detail : `${pointer}: ${detail}`,
+): HeraldError {
+  return new HeraldError("invalid_request", message, { fields: [{ pointer, detail }] });
+}
+
 /** The error for an API key that is missing, unknown, expired or revoked: the same for all of them. */
 export function invalidKey(): HeraldError {
   return new HeraldError("unauthorized", "send a valid API key in the header `Admin-Api-Key`", {

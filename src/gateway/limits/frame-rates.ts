@@ -1,4 +1,4 @@
-import { type HeraldError, rateLimited } from "../../contract/errors/errors.ts";
+import { type HeraldError, rateExceeded, rateLimited } from "../../contract/errors/errors.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 
 const windowMs = 60_000;
@@ -39,9 +39,9 @@ export function createFrameRates({ requestsPerWindow, frameBytes, clock }: Optio
   }
 
   function overRate(counts: FrameCounts, what: string, policy: string, quota: number): HeraldError {
-    const retryAfterSeconds = Math.max(1, Math.ceil((counts.windowStart + windowMs - clock.now()) / 1000));
-    const detail = `a connection may send ${quota} ${what} in 60 seconds; try again in ${retryAfterSeconds} s`;
-    return rateLimited({ detail, policy, quota, windowSeconds: windowMs / 1000, retryAfterSeconds });
+    const waitMs = counts.windowStart + windowMs - clock.now();
+    const detail = `a connection may send ${quota} ${what} in 60 seconds`;
+    return rateExceeded({ detail, policy, quota, windowSeconds: windowMs / 1000, waitMs });
   }
 
   return {

@@ -1,4 +1,4 @@
-import { rateLimited, retryAfterOf } from "../../contract/errors/errors.ts";
+import { rateExceeded } from "../../contract/errors/errors.ts";
 import { createWindowQuotas } from "../../lib/rates/window-quota.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -56,14 +56,8 @@ export function createUserBudgets({ quota, clock }: Options): UserBudgets {
     require({ org, uid }) {
       const waitMs = quotas.waitMs(joinIds(org, uid));
       if (waitMs === 0) return;
-      const retryAfterSeconds = retryAfterOf(waitMs);
-      throw rateLimited({
-        detail: `this user has made too many requests over all connections; try again in ${retryAfterSeconds} s`,
-        policy: "requests-per-user",
-        quota,
-        windowSeconds: windowMs / 1000,
-        retryAfterSeconds,
-      });
+      const detail = "this user has made too many requests over all connections";
+      throw rateExceeded({ detail, policy: "requests-per-user", quota, windowSeconds: windowMs / 1000, waitMs });
     },
     charge,
     chargeConnect: (user) => charge(user, costs.connect),

@@ -1,4 +1,4 @@
-import { HeraldError } from "../../contract/errors/errors.ts";
+import { invalidRequest } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import type { SentEvent, SentMessage, SentReads } from "../../store/delivery/ports.ts";
 import type { Organizations } from "../../store/ports.ts";
@@ -28,13 +28,11 @@ export function createSentEvents({ sent, organizations }: Dependencies): SentEve
     async systemMessage(org, mid, senderId) {
       const [event, another] = await sent.systemMessages(org, mid, senderId);
       if (event === undefined) return await notFound(org, mid);
-      if (another !== undefined) throw severalSenders();
+      if (another !== undefined) {
+        const message = "several senders used this id; select one with `senderId`";
+        throw invalidRequest("/senderId", "is required here", message);
+      }
       return event;
     },
   };
-}
-
-function severalSenders(): HeraldError {
-  const detail = "several senders used this id; select one with `senderId`";
-  return new HeraldError("invalid_request", detail, { fields: [{ pointer: "/senderId", detail: "is required here" }] });
 }

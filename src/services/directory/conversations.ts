@@ -1,19 +1,12 @@
 import type { Resource } from "../../contract/directory.ts";
-import { HeraldError } from "../../contract/errors/errors.ts";
+import { HeraldError, invalidRequest } from "../../contract/errors/errors.ts";
 import { errorAbout, quoted } from "../../contract/errors/naming.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type {
-  ConversationChange,
-  Conversations,
-  EntityPage,
-  Organizations,
-  Participants,
-  PrefixPage,
-} from "../../store/ports.ts";
+import type { ConversationChange, Conversations, Organizations, Participants } from "../../store/ports.ts";
 import { type Caller, proofOf } from "../keys/permissions.ts";
 import type { LargeChanges } from "../limits/large-changes.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
-import { type Page, type PageQuery, type PrefixQuery, pageOfEntities, pageOfMatches, toResource } from "../pages.ts";
+import { type Page, type PageQuery, type PrefixQuery, pageOf, pageOfMatches, toResource } from "../pages.ts";
 import { type PutResource, requireOrganization, toPutResource } from "./directory.ts";
 
 type Dependencies = {
@@ -43,10 +36,8 @@ export function createConversationDirectory(dependencies: Dependencies) {
     { org, cid, uid }: { org: string; cid: string; uid: string },
   ): PutResource {
     if (change.outcome === "done") return toPutResource(change.put, org);
-    if (change.outcome === "too_many") {
-      const detail = `a conversation may have at most ${maxParticipants} participants`;
-      throw new HeraldError("invalid_request", detail, { fields: [{ pointer: "", detail }] });
-    }
+    if (change.outcome === "too_many")
+      throw invalidRequest("", `a conversation may have at most ${maxParticipants} participants`);
     switch (change.missing) {
       case "organization":
         throw errorAbout("organization_not_found", { organization: org });
@@ -81,11 +72,7 @@ export function createConversationDirectory(dependencies: Dependencies) {
     },
     async list(org: string, query: PrefixQuery): Promise<Page<Resource>> {
       await requireOrganization(organizations, org);
-      const reads = {
-        list: (page: EntityPage) => conversations.list(org, page),
-        find: (page: PrefixPage) => conversations.find(org, page),
-      };
-      return await pageOfMatches(query, reads, toResource);
+      return await pageOfMatches(query, org, conversations, toResource);
     },
     /** Adds a participant, creating the user if necessary. */
     async addParticipant(caller: Caller, org: string, cid: string, uid: string): Promise<PutResource> {
@@ -99,7 +86,7 @@ export function createConversationDirectory(dependencies: Dependencies) {
     },
     async listParticipants(org: string, cid: string, query: PageQuery): Promise<Page<Resource>> {
       await requireConversation(org, cid);
-      return await pageOfEntities(query, (page) => participants.list(org, cid, page));
+      return await pageOf(query, (page) => participants.list(org, cid, page), toResource);
     },
   };
 }

@@ -3,17 +3,9 @@ import { errorAbout } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { KeyReads } from "../../store/keys/ports.ts";
-import type { Entity, EntityPage, Organizations, PrefixPage, Put, Users } from "../../store/ports.ts";
+import type { Entity, EntityPage, Organizations, Put, Users } from "../../store/ports.ts";
 import { type Caller, proofOf, requireValidKey } from "../keys/permissions.ts";
-import {
-  type Page,
-  type PageQuery,
-  type PrefixQuery,
-  pageOfEntities,
-  pageOfMatches,
-  toResource,
-  toUser,
-} from "../pages.ts";
+import { type Page, type PageQuery, type PrefixQuery, pageOf, pageOfMatches, toResource, toUser } from "../pages.ts";
 import type { Tokens } from "../sessions/tokens.ts";
 
 /** The result of a `PUT`. */
@@ -64,11 +56,12 @@ export function createDirectory({ organizations, users, keys, tokens, clock }: D
     },
     /** Lists all organizations, or just the one that the caller is bound to. */
     async listOrganizations(query: PageQuery, only: string | null = null): Promise<Page<Resource>> {
-      return await pageOfEntities(query, async (page) => {
+      const read = async (page: EntityPage) => {
         if (only === null) return await organizations.list(page);
         const organization = page.after === undefined ? await organizations.get(only) : undefined;
         return organization === undefined ? [] : [organization];
-      });
+      };
+      return await pageOf(query, read, toResource);
     },
     /** Creates or updates a user; omitted fields stay as they are. Blocking a user closes all connections. */
     async putUser(caller: Caller, org: string, uid: string, { name, blocked }: UserChange): Promise<PutResource> {
@@ -86,11 +79,7 @@ export function createDirectory({ organizations, users, keys, tokens, clock }: D
     },
     async listUsers(org: string, query: PrefixQuery): Promise<Page<User>> {
       await requireOrganization(organizations, org);
-      const reads = {
-        list: (page: EntityPage) => users.list(org, page),
-        find: (page: PrefixPage) => users.find(org, page),
-      };
-      return await pageOfMatches(query, reads, toUser);
+      return await pageOfMatches(query, org, users, toUser);
     },
     /** Issues a token that is valid even if the user was signed out a moment ago. */
     async createToken(

@@ -1,4 +1,4 @@
-import { HeraldError, toHeraldError } from "../../contract/errors/errors.ts";
+import { HeraldError, invalidRequest, toHeraldError } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import { anyBytes, type FileShown, maxContentTypeCharacters } from "../../contract/files.ts";
 import { toIso } from "../../contract/identifiers.ts";
@@ -65,6 +65,7 @@ type Dependencies = {
 
 const unnamedMs = 24 * 3600 * 1000;
 const mediaType = /^[!#$%&'*+.^_`|~0-9a-z-]+\/[!#$%&'*+.^_`|~0-9a-z-]+(\s*;.*)?$/i; // RFC 9110, section 8.3.1
+const ambiguous = "must name the organization, because several have a file with this id";
 
 /** Creates the files on the store and where bytes are kept. */
 export function createFiles(dependencies: Dependencies): Files {
@@ -139,7 +140,7 @@ export function createFiles(dependencies: Dependencies): Files {
     const { org } = reader;
     if (org === undefined) {
       const [found, another] = (await files.find(id)).filter(isKept);
-      if (another !== undefined) throw ambiguous(); // whichever it is: an import may announce the id of another's file
+      if (another !== undefined) throw invalidRequest("/organization", ambiguous); // whichever it is: an import may announce the id of another's file
       return found;
     }
     if ("uid" in reader && !(await files.readableBy(org, reader.uid, [id])).has(id)) return undefined;
@@ -225,11 +226,4 @@ function tooLarge(maxBytes: number): HeraldError {
     "payload_too_large",
     `the file exceeds the limit of ${maxBytes} bytes (HERALD_LIMIT_FILE_BYTES)`,
   );
-}
-
-function ambiguous(): HeraldError {
-  const detail = "must name the organization, because several have a file with this id";
-  return new HeraldError("invalid_request", `/organization: ${detail}`, {
-    fields: [{ pointer: "/organization", detail }],
-  });
 }

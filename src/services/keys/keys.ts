@@ -1,4 +1,4 @@
-import { HeraldError } from "../../contract/errors/errors.ts";
+import { invalidRequest } from "../../contract/errors/errors.ts";
 import { absent, errorAbout } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import { createApiKey } from "../../contract/keys/api-key.ts";
@@ -77,7 +77,8 @@ export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependenci
     async create(caller, { name, ...request }) {
       const now = clock.now();
       const rights = rightsOf(request, caller.rights);
-      if (rights.expiresAt !== null && rights.expiresAt <= now) throw endsInThePast();
+      if (rights.expiresAt !== null && rights.expiresAt <= now)
+        throw invalidRequest("/expires_at", "must be in the future");
       permitRights(caller, rights);
       const { id, key } = createApiKey();
       const stored = { ...rights, id, name, createdAt: now };
@@ -139,11 +140,6 @@ function rightsOf(request: Omit<CreateKeyRequest, "name">, own: KeyRights): KeyR
     networks: cidrs === undefined ? own.networks : cidrs,
     expiresAt: expiresAt === undefined ? own.expiresAt : expiresAt === null ? null : Date.parse(expiresAt),
   };
-}
-
-function endsInThePast(): HeraldError {
-  const fields = [{ pointer: "/expires_at", detail: "must be in the future" }];
-  return new HeraldError("invalid_request", "/expires_at: must be in the future", { fields });
 }
 
 function toIsoOrNull(milliseconds: number | null): string | null {

@@ -1,4 +1,4 @@
-import { rateLimited, retryAfterOf } from "../../contract/errors/errors.ts";
+import { rateExceeded } from "../../contract/errors/errors.ts";
 import { createTokenBuckets } from "../../lib/rates/token-buckets.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 
@@ -29,15 +29,8 @@ export function createRateLimit(options: { perSecond: number; burst: number; clo
         buckets.charge(keyId, rate, cost);
         return;
       }
-      const retryAfterSeconds = retryAfterOf(waitMs);
-      throw rateLimited({
-        detail: `this key may send ${perSecond} requests per second; try again in ${retryAfterSeconds} s`,
-        policy: "requests",
-        quota: perSecond,
-        windowSeconds: 1,
-        retryAfterSeconds,
-        waitMs,
-      });
+      const detail = `this key may send ${perSecond} requests per second`;
+      throw rateExceeded({ detail, policy: "requests", quota: perSecond, windowSeconds: 1, waitMs });
     },
     charge: (keyId, cost) => buckets.charge(keyId, rate, cost),
   };

@@ -1,4 +1,4 @@
-import { HeraldError, rateLimited, retryAfterOf } from "../../contract/errors/errors.ts";
+import { type HeraldError, invalidRequest, rateExceeded } from "../../contract/errors/errors.ts";
 import { createMeters } from "../../lib/rates/meters.ts";
 import { createTokenBuckets, type Rate } from "../../lib/rates/token-buckets.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -91,7 +91,7 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
   function full(org: string): HeraldError {
     const { storedBytes: limit } = limits.limitsOf(org);
     const detail = `this organization has reached its storage limit (\`limits.stored_bytes\`: ${limit}), so nothing was stored; raise the limit to store more`;
-    return new HeraldError("invalid_request", detail, { fields: [{ pointer: "", detail }] });
+    return invalidRequest("", detail);
   }
 
   /** Throws unless the send is stored already and so needs no room. */
@@ -189,15 +189,8 @@ export function admitOnceKnown(
 }
 
 function tooMany(what: "requests" | "messages", perSecond: number, waitMs: number): HeraldError {
-  const retryAfterSeconds = retryAfterOf(waitMs);
-  return rateLimited({
-    detail: `this organization may send ${perSecond} ${what} per second; try again in ${retryAfterSeconds} s`,
-    policy: `organization-${what}`,
-    quota: perSecond,
-    windowSeconds: 1,
-    retryAfterSeconds,
-    waitMs,
-  });
+  const detail = `this organization may send ${perSecond} ${what} per second`;
+  return rateExceeded({ detail, policy: `organization-${what}`, quota: perSecond, windowSeconds: 1, waitMs });
 }
 
 /** The approximate bytes a send counts for once stored; user ids that need escaping count for slightly more. */

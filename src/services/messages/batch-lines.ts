@@ -1,4 +1,4 @@
-import { HeraldError } from "../../contract/errors/errors.ts";
+import { invalidRequest } from "../../contract/errors/errors.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
 import type { SendMessageRequest, SendSystemMessageRequest } from "../../contract/messages/messages.ts";
 import { createMessageOperations } from "../../contract/operations/messages.ts";
@@ -37,8 +37,7 @@ export function createBatchLineReader({ limits, longLines }: Options): BatchLine
       const request = validate(sendSystemMessage.body, value);
       return { kind: "system", request, work: sendSystemMessage.workOf?.(request) ?? 0 };
     }
-    if (isObject(value) && !hasMessage)
-      throw new HeraldError("invalid_request", `the line ${expected}`, { fields: [{ pointer: "", detail: expected }] });
+    if (isObject(value) && !hasMessage) throw invalidRequest("", expected, `the line ${expected}`);
     permitScope(caller, "message:send");
     const request = validate(sendMessage.body, value);
     return { kind: "message", request, work: sendMessage.workOf?.(request) ?? 0 };

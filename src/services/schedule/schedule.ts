@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import { HeraldError, invalidRequest, unavailable } from "../../contract/errors/errors.ts";
 import { absent, errorAbout } from "../../contract/errors/naming.ts";
 import { type ProblemForm, problemDocument } from "../../contract/errors/problem.ts";
 import { toIso } from "../../contract/identifiers.ts";
@@ -64,6 +64,7 @@ type Dependencies = {
 const dayMs = 24 * 3600 * 1000;
 const mostDaysAhead = 366;
 const mostWaiting = 100_000;
+const tooMany = `${mostWaiting} sends of this organization are waiting, which is the maximum; cancel some, or wait until they are sent`;
 const maxPageBytes = 512 * 1024;
 const attempts = 5;
 const pagePlace = z.strictObject({ sendAt: z.number(), id: z.string() });
@@ -84,7 +85,7 @@ export function createSchedule(dependencies: Dependencies): Schedule {
     try {
       const put = await schedule.put(org, send, proofOf(caller, clock.now()));
       if (put.outcome === "missing") throw errorAbout("organization_not_found", { organization: org });
-      if (put.outcome === "too_many") throw tooMany();
+      if (put.outcome === "too_many") throw invalidRequest("", tooMany);
       isStored = put.outcome === "done";
       return put.outcome === "done" ? put.send : undefined;
     } finally {
@@ -194,20 +195,11 @@ async function untilDone<Result>(work: () => Promise<Result | undefined>): Promi
 /** Throws unless the request names the organization of the path. */
 function requireOwn(caller: Caller, org: string, { organizationId }: ScheduledRequest): void {
   permitOrganization(caller, organizationId);
-  if (organizationId !== org) throw invalid("/request/organizationId", "must be the organization of the path");
+  if (organizationId !== org) throw invalidRequest("/request/organizationId", "must be the organization of the path");
 }
 
 function requireWithinAYear(sendAt: number, now: number): void {
-  if (sendAt > now + mostDaysAhead * dayMs) throw invalid("/send_at", "must be at most a year ahead");
-}
-
-function invalid(pointer: string, detail: string): HeraldError {
-  return new HeraldError("invalid_request", `${pointer}: ${detail}`, { fields: [{ pointer, detail }] });
-}
-
-function tooMany(): HeraldError {
-  const detail = `${mostWaiting} sends of this organization are waiting, which is the maximum; cancel some, or wait until they are sent`;
-  return new HeraldError("invalid_request", detail, { fields: [{ pointer: "", detail }] });
+  if (sendAt > now + mostDaysAhead * dayMs) throw invalidRequest("/send_at", "must be at most a year ahead");
 }
 
 const ends = { sent: "it was sent", failed: "it has failed", cancelled: "it was cancelled" };

@@ -1,4 +1,4 @@
-import { HeraldError } from "../../contract/errors/errors.ts";
+import { type HeraldError, invalidRequest } from "../../contract/errors/errors.ts";
 import { anyBytes } from "../../contract/files.ts";
 import { toIso, toSeconds } from "../../contract/identifiers.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
@@ -118,7 +118,5 @@ export function createLineReader({ limits, participantsOfItem, now }: Options): 
 }
 
 function refused(pointer: string, detail: string): HeraldError {
-  return new HeraldError("invalid_request", pointer === "" ? `the line ${detail}` : `${pointer}: ${detail}`, {
-    fields: [{ pointer, detail }],
-  });
+  return pointer === "" ? invalidRequest("", detail, `the line ${detail}`) : invalidRequest(pointer, detail);
 }

@@ -1,4 +1,4 @@
-import { HeraldError } from "../../contract/errors/errors.ts";
+import { type HeraldError, invalidRequest } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { ImportFault, ImportItem, ImportOutcome, ImportPart, ImportWrites } from "../../store/transfer/ports.ts";
@@ -164,6 +164,5 @@ function errorOf(fault: ImportFault, item: ImportItem | undefined, maxParticipan
   if (fault === "conversation") return errorAbout("conversation_not_found", { conversation });
   if (fault === "conflict")
     return errorAbout("message_id_conflict", { id: item?.kind === "message" ? item.importId : "" });
-  const detail = `a conversation may have at most ${maxParticipants} participants`;
-  return new HeraldError("invalid_request", detail, { fields: [{ pointer: "", detail }] });
+  return invalidRequest("", `a conversation may have at most ${maxParticipants} participants`);
 }

@@ -1,5 +1,4 @@
-import { z } from "zod";
-import { HeraldError, rateLimited, retryAfterOf } from "../../contract/errors/errors.ts";
+import { invalidRequest, rateExceeded } from "../../contract/errors/errors.ts";
 import { absent, errorAbout } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import type {
@@ -10,10 +9,9 @@ import type {
 } from "../../contract/webhooks/webhooks.ts";
 import { namesPrivateHost } from "../../lib/network/addresses.ts";
 import { createTokenBuckets } from "../../lib/rates/token-buckets.ts";
-import { encodeCursor } from "../../lib/text/cursor.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { OrganizationReads } from "../../store/ports.ts";
+import type { EntityPage, OrganizationReads } from "../../store/ports.ts";
 import type {
   EventText,
   EventTextReads,
@@ -27,7 +25,7 @@ import type {
 } from "../../store/webhooks/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
 import { type Caller, proofOf } from "../keys/permissions.ts";
-import { type Page, type PageQuery, parseCursor } from "../pages.ts";
+import { type Page, type PageQuery, pageOf } from "../pages.ts";
 import type { Attempt } from "./attempts.ts";
 import { payloadOf, testPayloadOf } from "./payloads.ts";
 import { createWebhookSecret } from "./signing.ts";
@@ -79,7 +77,6 @@ const mostWebhooks = 20;
 const testRate = { burst: 6, perSecond: 6 / 60 };
 const overlapMs = 24 * 3600 * 1000;
 const deliveriesAtOnce = 100;
-const deliveryPlace = z.strictObject({ id: z.string() });
 
 /** Creates the webhooks on the store. What is due is decided by the database's clock. */
 export function createWebhooks(dependencies: Dependencies): Webhooks {
@@ -91,18 +88,11 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
   /** Charges for a test. Throws `rate_limited`: callers choose the address of this post, and see its answer. */
   function admitTest(org: string): void {
     const waitMs = tests.waitMs(org, testRate);
-    if (waitMs === 0) {
-      tests.charge(org, testRate, 1);
-      return;
+    if (waitMs > 0) {
+      const detail = `an organization may test its webhooks ${testRate.burst} times a minute`;
+      throw rateExceeded({ detail, policy: "webhook-tests", quota: testRate.burst, windowSeconds: 60, waitMs });
     }
-    const retryAfterSeconds = retryAfterOf(waitMs);
-    throw rateLimited({
-      detail: `an organization may test its webhooks ${testRate.burst} times a minute; try again in ${retryAfterSeconds} s`,
-      policy: "webhook-tests",
-      quota: testRate.burst,
-      windowSeconds: 60,
-      retryAfterSeconds,
-    });
+    tests.charge(org, testRate, 1);
   }
 
   async function find({ org, id }: WebhookPlace): Promise<StoredWebhook> {
@@ -133,17 +123,15 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
       const own = { ref: createId(), secret: createWebhookSecret(), now: await now(), most: mostWebhooks };
       const put = await webhooks.put(org, { ...wish, ...own }, proofOf(caller, clock.now()));
       if (put.outcome === "missing") throw errorAbout("organization_not_found", { organization: org });
-      if (put.outcome !== "done") throw invalid("", `an organization has at most ${mostWebhooks} webhooks`);
+      if (put.outcome !== "done") throw invalidRequest("", `an organization has at most ${mostWebhooks} webhooks`);
       const { webhook, isNew } = put;
       onDue(); // deliveries that waited while it was off
       return { shown: isNew ? showWithSecret(webhook) : show(webhook), isNew };
     },
     get: async (place) => show(await find(place)),
-    async list(org, { limit, cursor }) {
+    async list(org, query) {
       await requireOrganization(organizations, org);
-      const after = parseCursor(cursor, deliveryPlace)?.id;
-      const found = await webhooks.list(org, { after, limit: limit + 1 });
-      return pageOf(found, limit, show);
+      return await pageOf(query, (page) => webhooks.list(org, page), show);
     },
     async remove({ org, id }) {
       if (!(await webhooks.remove(org, id))) await missing({ org, id });
@@ -182,19 +170,21 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
     },
     async deliveries(place, { limit, cursor, state }) {
       const hook = await find(place);
-      const before = parseCursor(cursor, deliveryPlace)?.id;
-      const atOnce = Math.min(limit, deliveriesAtOnce);
-      const found = await webhookDeliveries.list(hook.org, hook.ref, { state, before, limit: atOnce + 1 });
-      return pageOf(await showAll(hook, found), atOnce, (shown) => shown);
+      const read = async ({ after: before, limit }: EntityPage) =>
+        await showAll(hook, await webhookDeliveries.list(hook.org, hook.ref, { state, before, limit }));
+      return await pageOf({ cursor, limit: Math.min(limit, deliveriesAtOnce) }, read, (shown) => shown);
     },
     async redeliver(caller, place, did) {
       const hook = await find(place);
       if (hook.disabledAt !== null)
-        throw invalid("", "the webhook is switched off, as its receiver answered 410; PUT it to switch it on again");
+        throw invalidRequest(
+          "",
+          "the webhook is switched off, as its receiver answered 410; PUT it to switch it on again",
+        );
       const at = { org: hook.org, webhook: hook.ref, id: did };
       const found = await webhookDeliveries.get(at.org, at.webhook, did);
       if (found === undefined) return await missing({ org: hook.org, id: did }, "delivery");
-      if (found.eventId === null) throw invalid("", "a test cannot be redelivered; test the webhook again");
+      if (found.eventId === null) throw invalidRequest("", "a test cannot be redelivered; test the webhook again");
       const dueAt = await now();
       const times = { now: dueAt, expiresAt: dueAt + keptMs.waiting };
       await webhookDeliveries.restart(at, times, proofOf(caller, clock.now()));
@@ -206,32 +196,16 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
   };
 }
 
-/** A page of `found`, which holds one more than the limit if there is more. */
-function pageOf<Found extends { id: string }, Shown>(
-  found: readonly Found[],
-  limit: number,
-  showOne: (one: Found) => Shown,
-): Page<Shown> {
-  const items = found.slice(0, limit);
-  const last = found.length > limit ? items.at(-1) : undefined;
-  return { items: items.map(showOne), cursor: last === undefined ? null : encodeCursor({ id: last.id }) };
-}
-
 /** The URL in normal form. Throws `invalid_request` for one that Herald does not post to. */
 function checkUrl(text: string, allowsPrivate: boolean): string {
   const url = URL.parse(text);
   if (url === null || !["https:", "http:"].includes(url.protocol))
-    throw invalid("/url", "must be a URL that begins with https://");
-  if (url.username !== "" || url.password !== "") throw invalid("/url", "must not contain a user or a password");
-  if (!allowsPrivate && url.protocol !== "https:") throw invalid("/url", "must begin with https://");
-  if (!allowsPrivate && namesPrivateHost(url)) throw invalid("/url", "must lead to a public address");
+    throw invalidRequest("/url", "must be a URL that begins with https://");
+  if (url.username !== "" || url.password !== "") throw invalidRequest("/url", "must not contain a user or a password");
+  if (!allowsPrivate && url.protocol !== "https:") throw invalidRequest("/url", "must begin with https://");
+  if (!allowsPrivate && namesPrivateHost(url)) throw invalidRequest("/url", "must lead to a public address");
   url.hash = "";
   return url.href;
-}
-
-function invalid(pointer: string, detail: string): HeraldError {
-  const message = pointer === "" ? detail : `${pointer}: ${detail}`;
-  return new HeraldError("invalid_request", message, { fields: [{ pointer, detail }] });
 }
 
 function show({ id, url, events, waitMs, until, createdAt, disabledAt }: StoredWebhook): WebhookShown {
