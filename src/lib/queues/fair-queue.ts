@@ -1,5 +1,5 @@
 import { amountOf } from "../rates/amount.ts";
-import { createLinkedList, type Link, type LinkedList } from "./linked-list.ts";
+import { append, createLinkedList, type Link, type LinkedList, remove as removeLink } from "./linked-list.ts";
 import { createRoundRobin, type RoundRobin } from "./round-robin.ts";
 
 /** A waiting item with its keys and weight. */
@@ -76,7 +76,7 @@ export function createFairQueue<Item>(options: Options = {}): FairQueue<Item> {
     const parts = turns.get(key);
     const items = parts?.turns.get(part);
     if (parts === undefined || items === undefined) return;
-    items.remove(link);
+    removeLink(items, link);
     if (items.first === undefined) parts.turns.leave(part);
     parts.size--;
     parts.weight -= removed;
@@ -100,7 +100,7 @@ export function createFairQueue<Item>(options: Options = {}): FairQueue<Item> {
       parts.weight += added;
       size++;
       weight += added;
-      return parts.turns.enter(part, createLinkedList<Waiting<Item>>).append({ item, key, part, weight: added });
+      return append(parts.turns.enter(part, createLinkedList<Waiting<Item>>), { item, key, part, weight: added });
     },
     take({ fits, isHeld } = {}) {
       const lane = turns.next(isHeld && (({ key, content }) => isHeld(key, firstOf(content)?.value.weight ?? 0)));

@@ -2,7 +2,7 @@ import type { Owner } from "../owner.ts";
 import { amountOf } from "../rates/amount.ts";
 import type { Clock } from "../time/clock.ts";
 import { createFairQueue, shareOfFree } from "./fair-queue.ts";
-import { createLinkedList, type Link } from "./linked-list.ts";
+import { append, createLinkedList, type Link, remove } from "./linked-list.ts";
 
 /** Runs a bounded number of tasks at once. The others wait: those of one key in order of arrival, keys in turns. */
 export type Limiter = {
@@ -76,7 +76,7 @@ export function createLimiter(options: Options): Limiter {
       /** False if it was no longer waiting. */
       function leave(): boolean {
         if (arrival === undefined) return false;
-        arrivals.remove(arrival);
+        remove(arrivals, arrival);
         arrival = undefined;
         letGo?.();
         return true;
@@ -94,7 +94,7 @@ export function createLimiter(options: Options): Limiter {
           reject(whenBusy());
         },
       };
-      arrival = arrivals.append(waiter);
+      arrival = append(arrivals, waiter);
       const place = queue.add(key, waiter, { weight });
       letGo = owner?.hold(waiter.refuse);
       watchFirst();

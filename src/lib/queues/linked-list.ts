@@ -1,54 +1,43 @@
-/** A value in a list, and its neighbours. Only the list changes them. */
+/** A value in a list, and its neighbours. Only the functions here change them. */
 export type Link<Value> = { readonly value: Value; before: Link<Value> | undefined; after: Link<Value> | undefined };
 
-/** A list that adds, removes and moves values in constant time. */
-export type LinkedList<Value> = {
-  readonly first: Link<Value> | undefined;
-  /** Adds a value at the end. */
-  append(value: Value): Link<Value>;
-  /** Removes a link of this list. */
-  remove(link: Link<Value>): void;
-  /** Moves a link of this list to the end. */
-  moveToEnd(link: Link<Value>): void;
-};
-
 /**
- * Creates an empty list. A `Set` would do, but finding its first member iterates over deleted ones: 24 µs with 20,000.
+ * A list that adds, removes and moves values in constant time. A `Set` would do, but finding its first member iterates over
+ * deleted ones: 24 µs with 20,000.
  */
+export type LinkedList<Value> = { first: Link<Value> | undefined; last: Link<Value> | undefined };
+
+/** Creates an empty list. */
 export function createLinkedList<Value>(): LinkedList<Value> {
-  let first: Link<Value> | undefined;
-  let last: Link<Value> | undefined;
+  return { first: undefined, last: undefined };
+}
 
-  function attach(link: Link<Value>): void {
-    link.before = last;
-    link.after = undefined;
-    if (last === undefined) first = link;
-    else last.after = link;
-    last = link;
-  }
+/** Adds a value at the end. */
+export function append<Value>(list: LinkedList<Value>, value: Value): Link<Value> {
+  const link: Link<Value> = { value, before: undefined, after: undefined };
+  attach(list, link);
+  return link;
+}
 
-  function detach(link: Link<Value>): void {
-    const { before, after } = link;
-    if (before === undefined) first = after;
-    else before.after = after;
-    if (after === undefined) last = before;
-    else after.before = before;
-  }
+/** Removes a link of this list. */
+export function remove<Value>(list: LinkedList<Value>, { before, after }: Link<Value>): void {
+  if (before === undefined) list.first = after;
+  else before.after = after;
+  if (after === undefined) list.last = before;
+  else after.before = before;
+}
 
-  return {
-    get first() {
-      return first;
-    },
-    append(value) {
-      const link: Link<Value> = { value, before: undefined, after: undefined };
-      attach(link);
-      return link;
-    },
-    remove: detach,
-    moveToEnd(link) {
-      if (link === last) return;
-      detach(link);
-      attach(link);
-    },
-  };
+/** Moves a link of this list to the end. */
+export function moveToEnd<Value>(list: LinkedList<Value>, link: Link<Value>): void {
+  if (link === list.last) return;
+  remove(list, link);
+  attach(list, link);
+}
+
+function attach<Value>(list: LinkedList<Value>, link: Link<Value>): void {
+  link.before = list.last;
+  link.after = undefined;
+  if (list.last === undefined) list.first = link;
+  else list.last.after = link;
+  list.last = link;
 }

@@ -1,4 +1,4 @@
-import { createLinkedList, type Link } from "./linked-list.ts";
+import { append, createLinkedList, type Link, moveToEnd, remove } from "./linked-list.ts";
 
 /** What belongs to a key, and what the key may still take in its turn; less than nothing if it took more. */
 export type Lane<Content> = { readonly key: string; readonly content: Content; credit: number; isIdle: boolean };
@@ -31,7 +31,7 @@ export function createRoundRobin<Content>(quantum: number): RoundRobin<Content> 
 
   function drop(turn: Link<Lane<Content>>): void {
     lanes.delete(turn.value.key);
-    turns.remove(turn);
+    remove(turns, turn);
   }
 
   return {
@@ -39,7 +39,7 @@ export function createRoundRobin<Content>(quantum: number): RoundRobin<Content> 
     enter(key, create) {
       let turn = lanes.get(key);
       if (turn === undefined) {
-        turn = turns.append({ key, content: create(), credit: quantum, isIdle: true });
+        turn = append(turns, { key, content: create(), credit: quantum, isIdle: true });
         lanes.set(key, turn);
       }
       const { value: lane } = turn;
@@ -62,7 +62,7 @@ export function createRoundRobin<Content>(quantum: number): RoundRobin<Content> 
           passedOver = 0;
           lane.credit += quantum;
         }
-        turns.moveToEnd(turn);
+        moveToEnd(turns, turn);
       }
       return undefined;
     },
@@ -73,7 +73,7 @@ export function createRoundRobin<Content>(quantum: number): RoundRobin<Content> 
       lane.credit = lanes.size === 1 ? quantum : lane.credit - cost;
       if (lane.credit > 0) return;
       lane.credit += quantum;
-      turns.moveToEnd(turn);
+      moveToEnd(turns, turn);
     },
     leave(key) {
       const turn = lanes.get(key);

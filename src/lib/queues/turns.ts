@@ -1,5 +1,5 @@
 import { createFairQueue } from "./fair-queue.ts";
-import { createLinkedList } from "./linked-list.ts";
+import { append, createLinkedList, remove } from "./linked-list.ts";
 
 /**
  * The turn that work takes: a `batch` serves many owners at once, and batches have every second turn; other work takes turns by
@@ -31,10 +31,10 @@ export function createTurns<Item>(): Turns<Item> {
     add(turn, item) {
       const [queue, key] = turn === "batch" ? [batches, ""] : [others, turn.of];
       const place = queue.add(key, () => {
-        arrivals.remove(arrival);
+        remove(arrivals, arrival);
         return item;
       });
-      const arrival = arrivals.append({ item, unqueue: () => queue.remove(place) });
+      const arrival = append(arrivals, { item, unqueue: () => queue.remove(place) });
     },
     take(isHeld) {
       wasBatch = batches.size > 0 && (!wasBatch || others.size === 0);
@@ -43,7 +43,7 @@ export function createTurns<Item>(): Turns<Item> {
     takeOldest() {
       const { first } = arrivals;
       if (first === undefined) return undefined;
-      arrivals.remove(first);
+      remove(arrivals, first);
       first.value.unqueue();
       return first.value.item;
     },
