@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createRoundRobin } from "./round-robin.ts";
+import { createRoundRobin } from "./fair-queue.ts";
 
 function turnsOf(keys: string) {
   const turns = createRoundRobin<string>(10);
