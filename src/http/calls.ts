@@ -5,8 +5,8 @@ import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import { networkOf } from "../lib/network/addresses.ts";
 import type { ClientAddress, Peers } from "../lib/network/client-address.ts";
 import { createId } from "../lib/text/ids.ts";
+import { addressName } from "../services/limits/costs.ts";
 import type { Refusals } from "../services/limits/refusals.ts";
-import { addressName } from "../services/limits/turn-names.ts";
 import { createHeadCheck } from "./requests/head.ts";
 import { createEndsSoon, isTooLongToDrop } from "./requests/long-bodies.ts";
 

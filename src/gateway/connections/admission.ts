@@ -1,13 +1,12 @@
+import { HeraldError } from "../../contract/errors/errors.ts";
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import type { Owner } from "../../lib/owner.ts";
 import type { Limiter } from "../../lib/queues/limiter.ts";
-import { threadCosts } from "../../services/limits/costs.ts";
+import { addressName, requestCosts, threadCosts } from "../../services/limits/costs.ts";
 import type { OrganizationLimits } from "../../services/limits/organization-limits.ts";
-import { addressName } from "../../services/limits/turn-names.ts";
 import type { Session, Sessions } from "../../services/sessions/sessions.ts";
 import type { Identity } from "../../services/sessions/tokens.ts";
 import type { ConnectionQuotas } from "../limits/connection-quotas.ts";
-import { turnUnlessGone } from "../limits/passing.ts";
 import type { UserBudgets } from "../limits/user-budgets.ts";
 
 /**
@@ -63,12 +62,13 @@ export function createAdmission(dependencies: Dependencies): Admission {
 
   function chargeConnect(user: User): void {
     budgets.require(user);
-    budgets.chargeConnect(user);
+    budgets.charge(user, requestCosts.connect);
   }
 
   return {
     async enter(owner, address) {
-      await turnUnlessGone(thread, addressName(address), threadCosts.connect, owner);
+      await thread.turn(addressName(address), threadCosts.connect, { owner });
+      if (owner.isClosed) throw new HeraldError("bad_request", "the client has disconnected");
       try {
         quotas.takeForAddress(owner, address);
       } catch (error) {

@@ -43,3 +43,16 @@ test("a request whose client hangs up while it waits goes no further", async () 
   await expect(waiting).rejects.toThrow("the client has disconnected");
   expect(thread.waiting).toBe(0);
 });
+
+test("a request that need not wait does not read its signal, which Bun creates when it is first read", async () => {
+  const { downloads } = useDownloads();
+  let reads = 0;
+  const watched = {
+    get signal() {
+      reads++;
+      return request.signal;
+    },
+  };
+  await downloads.turn("org", watched);
+  expect(reads).toBe(0);
+});

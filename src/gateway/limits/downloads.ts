@@ -1,11 +1,10 @@
+import { HeraldError } from "../../contract/errors/errors.ts";
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
 import { createOwner, onAbort } from "../../lib/owner.ts";
 import type { Downloads } from "../../services/files/downloads.ts";
-import { threadCosts } from "../../services/limits/costs.ts";
-import { addressName } from "../../services/limits/turn-names.ts";
-import { turnUnlessGone } from "./passing.ts";
-import { costs, type UserBudgets } from "./user-budgets.ts";
+import { addressName, requestCosts, threadCosts } from "../../services/limits/costs.ts";
+import type { UserBudgets } from "./user-budgets.ts";
 
 type Dependencies = {
   budgets: Pick<UserBudgets, "require" | "charge">;
@@ -15,20 +14,26 @@ type Dependencies = {
 
 /** Creates the limits of downloads on one node. */
 export function createDownloads({ budgets, thread, onError }: Dependencies): Downloads {
-  /** Waits for a turn. Rejects if the client disconnects meanwhile. */
-  async function turn(name: string, { signal }: Pick<Request, "signal">): Promise<void> {
-    const owner = createOwner(onError);
-    onAbort(signal, owner.close);
-    await turnUnlessGone(thread, name, threadCosts.connect, owner);
+  /** Waits for a turn. Rejects if the client disconnects meanwhile. Bun creates the signal only if there is something to wait for. */
+  async function turn(name: string, request: Pick<Request, "signal">): Promise<void> {
+    const owner = () => {
+      const waiting = createOwner(onError);
+      onAbort(request.signal, waiting.close);
+      return waiting;
+    };
+    const waiting = thread.turn(name, threadCosts.connect, { owner });
+    if (waiting === undefined) return;
+    await waiting;
+    if (request.signal.aborted) throw new HeraldError("bad_request", "the client has disconnected");
   }
 
   return {
     enter: (address, request) => turn(addressName(networkOf(address)), request),
     admit(user) {
       budgets.require(user);
-      budgets.charge(user, costs.file);
+      budgets.charge(user, requestCosts.file);
     },
-    charge: (user, bytes) => budgets.charge(user, costs.downloaded(bytes)),
+    charge: (user, bytes) => budgets.charge(user, requestCosts.downloaded(bytes)),
     turn,
   };
 }

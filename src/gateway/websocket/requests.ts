@@ -6,11 +6,11 @@ import { validate } from "../../contract/requests.ts";
 import type { Receipts } from "../../services/delivery/receipts.ts";
 import type { Acquaintances } from "../../services/directory/acquaintances.ts";
 import type { FileAddresses } from "../../services/files/file-addresses.ts";
+import { requestCosts } from "../../services/limits/costs.ts";
 import type { HistoryReader } from "../../services/messages/history.ts";
 import type { Reads } from "../../services/messages/reads.ts";
 import type { Activity, ActivityListener } from "../activity.ts";
 import type { Connection } from "../connections/connection.ts";
-import { costs } from "../limits/user-budgets.ts";
 
 type Dependencies = {
   history: Pick<HistoryReader, "conversationsOf" | "messagesFor">;
@@ -61,20 +61,20 @@ export function createRequestHandler(dependencies: Dependencies): RequestHandler
       const query = validate(frameRequests.conversation_list, payload);
       const { items, cursor } = await history.conversationsOf(org, uid, query);
       const unread = items.reduce((sum, item) => sum + item.unread_messages_count, 0);
-      return { body: { conversations: items, cursor }, addedCost: costs.counting(unread) };
+      return { body: { conversations: items, cursor }, addedCost: requestCosts.counting(unread) };
     },
     async message_list({ org, uid }, payload) {
       const { cid, ...query } = validate(frameRequests.message_list, payload);
       if (query.ids !== undefined && Object.keys(query).some((name) => !["ids", "limit"].includes(name)))
         throw new HeraldError("bad_request", "`ids` cannot be combined with `before`, `after` or `updated_at`");
-      const addedCost = query.updated_at === undefined ? 0 : costs.request;
+      const addedCost = query.updated_at === undefined ? 0 : requestCosts.request;
       return { messages: await history.messagesFor(org, uid, cid, query), addedCost };
     },
     async ack(asker, payload) {
       const { ids } = validate(frameRequests.ack, payload);
       await receipts.acknowledge({ org: asker.org, uid: asker.uid }, ids);
       onAcknowledged(asker, ids);
-      return { body: { success: true }, cost: costs.receipts(ids.length) };
+      return { body: { success: true }, cost: requestCosts.receipts(ids.length) };
     },
     async message_read({ org, uid }, payload) {
       const { cid, ids } = validate(frameRequests.message_read, payload);
@@ -85,21 +85,27 @@ export function createRequestHandler(dependencies: Dependencies): RequestHandler
     },
     async get_users_by_ids({ org, uid }, payload) {
       const { ids } = validate(frameRequests.get_users_by_ids, payload);
-      return { body: { users: await acquaintances.usersByIds(org, uid, ids) }, addedCost: costs.lookups(ids.length) };
+      return {
+        body: { users: await acquaintances.usersByIds(org, uid, ids) },
+        addedCost: requestCosts.lookups(ids.length),
+      };
     },
     async get_participants_by_cids({ org, uid }, payload) {
       const { cids } = validate(frameRequests.get_participants_by_cids, payload);
-      return { body: await acquaintances.participantsByCids(org, uid, cids), addedCost: costs.lookups(cids.length) };
+      return {
+        body: await acquaintances.participantsByCids(org, uid, cids),
+        addedCost: requestCosts.lookups(cids.length),
+      };
     },
     async get_file_urls(asker, payload) {
       const { file_ids } = validate(frameRequests.get_file_urls, payload);
       const file_urls = await fileAddresses.urlsOf(asker, file_ids);
-      return { body: { file_urls }, addedCost: costs.lookups(file_ids.length) };
+      return { body: { file_urls }, addedCost: requestCosts.lookups(file_ids.length) };
     },
     async user_last_activity_subscribe(asker, payload) {
       const { id } = validate(frameRequests.user_last_activity_subscribe, payload);
       const seconds = await activity.subscribe(asker, id);
-      return { body: { last_activity: { [id]: seconds } }, addedCost: costs.lookups(1) };
+      return { body: { last_activity: { [id]: seconds } }, addedCost: requestCosts.lookups(1) };
     },
     async user_last_activity_unsubscribe(asker, payload) {
       validate(frameRequests.user_last_activity_unsubscribe, payload);

@@ -28,7 +28,7 @@ async function codeAfter(tokens: string[], open: (token: string, state: SocketSt
     joiner: { join: async (_connection, _session, _since, admit) => admit(undefined) },
     socketTopics: { add: unused, remove: unused },
     handle: unused,
-    budgets: { require: () => undefined, charge: () => undefined, chargeConnect: () => false },
+    budgets: { require: () => undefined, charge: () => undefined },
     clock: { now: () => 0 },
     onError: unused,
   });

@@ -3,13 +3,14 @@ import { HeraldError } from "../../contract/errors/errors.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import { validate } from "../../contract/requests.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import { requestCosts } from "../../services/limits/costs.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
 import type { Admission } from "../connections/admission.ts";
 import { tellFault } from "../connections/faults.ts";
 import type { Joiner } from "../connections/join.ts";
 import { createSessionTimer } from "../connections/session-timer.ts";
 import type { SocketTopics } from "../fanout/socket-topics.ts";
-import { costs, type UserBudgets } from "../limits/user-budgets.ts";
+import type { UserBudgets } from "../limits/user-budgets.ts";
 import { errorFrame, type Frame, listFrame, responseFrame } from "./frames.ts";
 import { type Answer, answerPing, type Operation, type RequestHandler } from "./requests.ts";
 import {
@@ -117,11 +118,11 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
       reply(answerFrame(id, answer));
       return answer;
     }
-    let cost = costs.request; // charged for refused requests, too
+    let cost = requestCosts.request; // charged for refused requests, too
     try {
       const answer = await handle(user, operation, payload);
       const text = answerFrame(id, answer);
-      cost = (answer.cost ?? costs.answer(text.length)) + (answer.addedCost ?? 0);
+      cost = (answer.cost ?? requestCosts.answer(text.length)) + (answer.addedCost ?? 0);
       reply(text);
       return answer;
     } finally {
@@ -136,7 +137,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
       // Waits until the client has read its earlier answers. A client that does not is cut for its backlog.
       if (data.user !== undefined && !(await data.user.connection.isReadyForMore())) return;
       if (frame.fault !== undefined) {
-        if (data.user !== undefined) budgets.charge(data.user.connection, costs.request);
+        if (data.user !== undefined) budgets.charge(data.user.connection, requestCosts.request);
         return line.write([errorFrame(frame.id, frame.fault)]);
       }
       const isConnect = frame.operation === "connect";

@@ -2,7 +2,8 @@ import { isIdentifier } from "../../contract/identifiers.ts";
 import { amountOf } from "../../lib/rates/amount.ts";
 import { steadyClock } from "../../lib/time/clock.ts";
 import { type Caller, nobody } from "../../services/keys/permissions.ts";
-import { costOfBytes, type RateLimit } from "../../services/limits/key-rates.ts";
+import { requestCosts } from "../../services/limits/costs.ts";
+import type { RateLimit } from "../../services/limits/key-rates.ts";
 import { onceAllowed } from "../../services/limits/once-allowed.ts";
 import { admitOnceKnown, type OrganizationUse } from "../../services/limits/organization-use.ts";
 import type { PayOptions } from "./handler.ts";
@@ -83,10 +84,10 @@ export function createCharges({ rateLimit, use }: Dependencies): Charges {
       const isDue = charge.payer !== nobody && charge.payer.rights.org === null && !charge.hasOrgPaid;
       return isDue ? chargeOrganization(charge, org) : undefined;
     },
-    addBody: (charge, bytes) => add(charge, costOfBytes(bytes)),
+    addBody: (charge, bytes) => add(charge, requestCosts.bytes(bytes)),
     addWork: add,
     addAnswer(charge, text) {
-      if (text.length > surelyCheapCharacters) add(charge, costOfBytes(Buffer.byteLength(text)));
+      if (text.length > surelyCheapCharacters) add(charge, requestCosts.bytes(Buffer.byteLength(text)));
     },
     admitAgain(charge) {
       const own = charge.cost;

@@ -11,12 +11,13 @@ import { amountOf } from "../rates/amount.ts";
 export type ThreadScheduler = {
   /**
    * Asks for a turn: `undefined` if the work may begin now, otherwise a promise that resolves when it may, or when `owner`
-   * closes. Long work asks again before each slice of about a millisecond. The organization is asked for only if it matters.
+   * closes. Long work asks again before each slice of about a millisecond. The organization is asked for only if it matters, and an
+   * owner that is a function only if the work must wait.
    */
   turn(
     org: string | (() => string),
     cost: number,
-    options?: { part?: string | undefined; owner?: Owner | undefined },
+    options?: { part?: string | undefined; owner?: Owner | (() => Owner) | undefined },
   ): Promise<void> | undefined;
   /** The number of those who wait. */
   readonly waiting: number;
@@ -70,7 +71,7 @@ export function createThreadScheduler({
   return {
     turn(org, given, { part = "", owner } = {}) {
       const cost = amountOf(given);
-      if (owner?.isClosed) return undefined;
+      if (typeof owner === "object" && owner.isClosed) return undefined;
       if (queue.size === 0 && begun < sliceUs) {
         begin(cost);
         return undefined;
@@ -92,7 +93,7 @@ export function createThreadScheduler({
           },
         };
         const place = queue.add(name, waiter, { weight: cost, part });
-        const letGo = owner?.hold(() => {
+        const letGo = (typeof owner === "function" ? owner() : owner)?.hold(() => {
           queue.remove(place);
           resolve();
         });

@@ -3,6 +3,7 @@ import type { Limiter } from "../../lib/queues/limiter.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { RecipientReads, SentEvent } from "../../store/delivery/ports.ts";
+import { requestCosts } from "../limits/costs.ts";
 import { createUserTimes, type UserTimes } from "./user-times.ts";
 
 /** Knows to whom events were delivered, and when first, in milliseconds since the Unix epoch. */
@@ -32,7 +33,6 @@ type Entry = Known & { refresh(): Promise<void> };
 const maxAgeMs = 1_000;
 const rowsAtOnce = 50;
 const manyUsers = 1_000;
-const usersPerRequest = 1_000;
 const weightOfEntry = 10; // in users
 
 /**
@@ -68,7 +68,7 @@ export function createFirstDeliveries({ reads, longReads, clock, maxUsers = 200_
     async of(org, event, pay) {
       const { recipients = 0 } = event; // those sent to everyone have no list
       const key = joinIds(org, event.id);
-      const work = entries.has(key) ? 0 : Math.floor(recipients / usersPerRequest);
+      const work = entries.has(key) ? 0 : requestCosts.deliveries(recipients);
       if (work > 0) await pay(work);
       const entry = entries.get(key) ?? create(org, event, recipients);
       entries.delete(key);

@@ -9,6 +9,7 @@ import { encodeCursor } from "../../lib/text/cursor.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { RecipientReads, SentEvent, SentReads } from "../../store/delivery/ports.ts";
 import type { Organizations } from "../../store/ports.ts";
+import { requestCosts } from "../limits/costs.ts";
 import { type Page, type PageQuery, parseCursor } from "../pages.ts";
 import { type Candidate, type Candidates, namedIn, participantsOf } from "./candidates.ts";
 import { createFirstDeliveries } from "./first-deliveries.ts";
@@ -53,7 +54,6 @@ type Of = { org: string; event: SentEvent; proves: boolean };
 
 const candidatesAtOnce = 1_000;
 const candidatesPerPage = 3_000;
-const candidatesPerRequest = 100;
 const noPage: Page<Recipient> = { items: [], cursor: null };
 const toEveryone =
   "a system message to everyone, which has no list of recipients; `GET …/system-messages/{mid}` returns their number";
@@ -122,7 +122,7 @@ export function createRecipients(dependencies: Dependencies): Recipients {
     }
 
     while (!isLast && items.length < limit && seen < candidatesPerPage) await look();
-    const work = Math.floor((seen - items.length) / candidatesPerRequest); // the items are charged with the answer
+    const work = requestCosts.candidates(seen - items.length); // the items are charged with the answer
     if (work > 0) await pay(work);
     return { items, cursor: isLast ? null : encodeCursor(place) };
   }

@@ -22,3 +22,44 @@ export const threadCosts = {
   /** Writes to sockets: the first event of a turn of the event loop makes each socket write, others are appended to it. */
   deliveries: (sockets: number, deliveries: number) => 5 * sockets + 0.5 * deliveries,
 } as const;
+
+// Replays are cheap: they go out as stored, and all devices of a user reconnect together after a restart, possibly more
+// than once.
+const replayed = { rowsPerUnit: 250, bytesPerUnit: 256 * 1024 };
+const transferred = { linesPerUnit: 500, bytesPerUnit: 256 * 1024 };
+
+/**
+ * What callers pay, in requests: keys and organizations of their rates, users of their budgets for a minute. It is what the
+ * documentation says, and the same on every machine; `threadCosts` only decides who goes next.
+ */
+export const requestCosts = {
+  /** Bytes of a body or a response: 1 for each full 64 KiB, in addition to the 1 of every call. */
+  bytes: (bytes: number) => Math.floor(bytes / (64 * 1024)),
+  /** Recipients of an event whose deliveries are read from the start. */
+  deliveries: (recipients: number) => Math.floor(recipients / 1_000),
+  /** Users who were looked at for a list, and are not in it. */
+  candidates: (users: number) => Math.floor(users / 100),
+  /** Lines that are imported or exported. */
+  lines: (lines: number, bytes: number) => Math.max(lines / transferred.linesPerUnit, bytes / transferred.bytesPerUnit),
+  /** A request over a socket. */
+  request: 1,
+  /** A new connection, or the next token of one. */
+  connect: 0.2,
+  /** An answer over a socket that is built from what the store returns. */
+  answer: (bytes: number) => Math.max(1, bytes / (64 * 1024)),
+  /** Cheap, so that a client that acknowledges messages one by one pays little for what others send it. */
+  receipts: (ids: number) => Math.max(0.1, ids / 50),
+  /** In addition to the answer, for unread messages that were counted one by one: a millisecond of reading. */
+  counting: (unread: number) => unread / 2_500,
+  /** In addition to the answer, for users or conversations that were looked up one by one. */
+  lookups: (named: number) => named / 20,
+  /** A request for a file, in addition to its bytes; cheap, as a page may show hundreds of pictures. */
+  file: 0.25,
+  /** Cheap, as the operating system sends them. */
+  downloaded: (bytes: number) => bytes / (4 * 1024 * 1024),
+  /** A page of missed events. */
+  replay: (rows: number, bytes: number) => Math.max(rows / replayed.rowsPerUnit, bytes / replayed.bytesPerUnit),
+} as const;
+
+/** The name under which an address takes turns with organizations, whose ids contain no line feed. */
+export const addressName = (address: string) => `\n${address}`;

@@ -10,13 +10,6 @@ export type RateLimit = {
   charge(keyId: string, cost: number): void;
 };
 
-const bytesPerUnit = 65_536;
-
-/** The cost of bytes in addition to the 1 of every request: 1 for each full 64 KiB of body or response. */
-export function costOfBytes(bytes: number): number {
-  return Math.floor(bytes / bytesPerUnit);
-}
-
 /** Creates a rate limit with one bucket per key. */
 export function createRateLimit(options: { perSecond: number; burst: number; clock: Clock }): RateLimit {
   const { perSecond, burst, clock } = options;

@@ -5,8 +5,7 @@ import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { createOrderedWindow } from "../../lib/queues/ordered-window.ts";
 import { createThrottle } from "../../lib/rates/throttle.ts";
 import { beginTexts } from "../../lib/text/begun-texts.ts";
-import { threadCosts } from "../limits/costs.ts";
-import { costOfBytes } from "../limits/key-rates.ts";
+import { requestCosts, threadCosts } from "../limits/costs.ts";
 import type { LineBlock } from "../transfer/imports.ts";
 import { permitAgain } from "../transfer/work-charges.ts";
 import type { BatchCall, BatchWish } from "./batch.ts";
@@ -112,7 +111,7 @@ export function createBatchRun(dependencies: Dependencies): BatchRun {
       refusal = known(thrown);
     }
     const org = read?.request.organizationId;
-    await call.pay(1 + costOfBytes(bytes) + (read?.work ?? 0), { org, withinMs: mayWaitMs });
+    await call.pay(1 + requestCosts.bytes(bytes) + (read?.work ?? 0), { org, withinMs: mayWaitMs });
     let begun: Begun | undefined;
     try {
       if (read !== undefined && !isOver) begun = await sends.begin(read);

@@ -8,7 +8,7 @@ import type { LogReader, OrganizationReads, UserReads } from "../../store/ports.
 import type { ExportReads } from "../../store/transfer/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
 import { type Caller, permitScope } from "../keys/permissions.ts";
-import { threadCosts } from "../limits/costs.ts";
+import { requestCosts, threadCosts } from "../limits/costs.ts";
 import {
   conversationPages,
   conversationPagesOf,
@@ -46,9 +46,6 @@ type Dependencies = {
   elapsed: Clock;
 };
 
-const linesPerUnit = 500;
-const bytesPerUnit = 262_144;
-
 /** Creates exports from the store. */
 export function createExports({ exports, log, organizations, users, slots, thread, elapsed }: Dependencies): Exports {
   let isStopping = false;
@@ -78,9 +75,8 @@ export function createExports({ exports, log, organizations, users, slots, threa
         if (isStopping) throw unavailable({ detail: "this node is shutting down; export again" });
         if (lines.length === 0) continue;
         const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
-        const work = Math.max(lines.length / linesPerUnit, text.length / bytesPerUnit);
         await thread.turn(org, threadCosts.bytes(text.length));
-        await charge(work);
+        await charge(requestCosts.lines(lines.length, text.length));
         await permit();
         yield text;
       }

@@ -10,7 +10,7 @@ import type { OrganizationReads } from "../../store/ports.ts";
 import type { ImportItem, ImportWrites } from "../../store/transfer/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
 import { type Caller, permitScope, permitSender, requireValidKey } from "../keys/permissions.ts";
-import { threadCosts } from "../limits/costs.ts";
+import { requestCosts, threadCosts } from "../limits/costs.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import { createLineReader } from "./import-lines.ts";
 import { createImportParts, type ImportParts } from "./import-parts.ts";
@@ -61,8 +61,6 @@ type Dependencies = {
 };
 
 const longLine = 64 * 1024; // such lines are read one at a time
-const linesPerUnit = 500;
-const bytesPerUnit = 262_144;
 const waitForMoreMs = 50;
 const participantsOfItem = 60; // two rows each, which fit the smallest part of the stores
 
@@ -141,7 +139,7 @@ export function createImports(dependencies: Dependencies): Imports {
       else if (block.done) return;
       else {
         yield* readBlock(wish, { parts, progress }, block.value);
-        await charge(Math.max(block.value.lines.length / linesPerUnit, block.value.bytes / bytesPerUnit));
+        await charge(requestCosts.lines(block.value.lines.length, block.value.bytes));
         next = take();
       }
       if (isStopping) throw unavailable({ detail: "this node is shutting down; send all lines again" });

@@ -116,12 +116,13 @@ export function createThreadModel({ createThread, random, climate, onError }: Op
 
   return {
     turn(given, cost, options = {}) {
-      const { owner, part = "" } = options;
+      const { part = "" } = options;
+      const owner = typeof options.owner === "function" ? options.owner() : options.owner;
       const org = typeof given === "string" ? given : given();
       largest.set(org, Math.max(largest.get(org) ?? 0, cost));
       const wasFree = lines.size === 0 && begunUs < sliceUs && !isUnsure;
       const isGone = owner?.isClosed === true;
-      const turn = thread.turn(given, cost, options);
+      const turn = thread.turn(given, cost, { ...options, owner });
       if (turn === undefined) {
         if (!isGone) begin(org, cost, false);
         return undefined;
