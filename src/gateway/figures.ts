@@ -46,7 +46,7 @@ export type HeldFigures = Record<
 
 type Dependencies = { nodeId: string; clock: Clock; steadyClock: Clock };
 
-/** Creates figures, all zero, and the functions that update them. */
+/** Creates figures, all zero, and the function that counts deliveries. */
 export function createGatewayFigures({ nodeId, clock, steadyClock }: Dependencies) {
   const figures: GatewayFigures = {
     deliveries: { message: 0, system_message: 0, message_edit: 0, message_delete: 0, message_read: 0 },
@@ -71,18 +71,6 @@ export function createGatewayFigures({ nodeId, clock, steadyClock }: Dependencie
       if (committed === undefined) latency.store.observe(clock.now() - timeOfId(id), connections);
       else if (committed.node === nodeId) latency.own.observe(steadyClock.now() - committed.steadyMs, connections);
       else latency.bus.observe(clock.now() - committed.wallMs, connections);
-    },
-    onRepair(): void {
-      figures.repairs++;
-    },
-    noteBreak(): void {
-      figures.breaks++;
-    },
-    notePassedOver(): void {
-      figures.passedOver++;
-    },
-    onCut(): void {
-      figures.slowConsumersCut++;
     },
   };
 }

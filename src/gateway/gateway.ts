@@ -132,8 +132,8 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   } = parts;
   const { clock, steadyClock, limits, clientAddress, thread } = dependencies;
   const { onError, onRecovery, ratesOf } = dependencies;
-  const figuring = createGatewayFigures(dependencies);
-  const { figures, onDelivery, onRepair, noteBreak, onCut } = figuring;
+  const { figures, onDelivery } = createGatewayFigures(dependencies);
+  const onCut = () => void figures.slowConsumersCut++;
   const { guardedLedger, noteDelivery, traceOnce } = createAccounting({ ...dependencies, onDelivery });
   const guard = createGuard(onError);
   const wheel = createTimerWheel({ clock: steadyClock, tickMs, onError });
@@ -165,10 +165,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const topics = createTopics({ frames, onDelivery: noteDelivery, onError });
   const audiences = createAudiences(socketTopics.forget);
   const facts = createEventFacts();
-  const budgets = createUserBudgets({
-    quota: limits.userRequests,
-    clock: steadyClock,
-  });
+  const budgets = createUserBudgets({ quota: limits.userRequests, clock: steadyClock });
   let hasMetUnknown = false;
   const onUnknown = ({ org, offset }: LogEvent) => {
     if (!hasMetUnknown)
@@ -183,7 +180,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     recovery: createChargedRecovery(dependencies.recovery, budgets),
     facts,
     onUnplayable({ org, offset, id }) {
-      figuring.notePassedOver();
+      figures.passedOver++;
       onError(new Error(`event ${offset} of ${org} (${id}) cannot be delivered and is skipped; ${restoreAdvice}`));
     },
   });
@@ -205,9 +202,9 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     clock,
     play: watches.during(createPlayback({ play, topics, backlog, tracePlay: traceOnce, guard })),
     leave: socketTopics.leave,
-    onRepair,
+    onRepair: () => void figures.repairs++,
     onBreak(org, found) {
-      noteBreak();
+      figures.breaks++;
       watchedLedger.renew();
       for (const connection of [...roster.ofOrganization(org), ...joining.ofOrganization(org)])
         guard(() => connection.end("restarting"));

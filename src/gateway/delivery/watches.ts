@@ -6,8 +6,8 @@ import type { TimerWheel } from "../../lib/time/timer-wheel.ts";
 import type { Connection } from "../connections/connection.ts";
 import type { Census } from "../connections/roster.ts";
 import type { Play } from "../fanout/player.ts";
+import type { Audience } from "./audience.ts";
 import type { DeliveryLedger, PlayedEvent } from "./delivery-ledger.ts";
-import { createSnapshots, type Listeners } from "./snapshots.ts";
 
 /** A connection, by identity. */
 type Listener = Pick<Connection, "org" | "uid">;
@@ -32,6 +32,16 @@ type Dependencies = {
   guard: Guard;
   /** The most events watched at a time, and the most users and connections remembered for them. */
   most?: { watches: number; weight: number };
+};
+
+/**
+ * The users that an event was written to. Nobody changes it, as the listeners of an audience are one object for all events until
+ * somebody joins or leaves (`areOfAudience`), and count no more than one user.
+ */
+type Listeners = {
+  readonly uids: readonly string[];
+  readonly set: ReadonlySet<string>;
+  readonly areOfAudience: boolean;
 };
 
 type Watch = {
@@ -64,7 +74,7 @@ export function createWatches({ roster, wheel, guard, most = defaultMost }: Depe
   const byAck = new Map<string, Set<Watch>>();
   const byAwaited = new Map<Listener, Set<Watch>>();
   const acknowledging = new WeakSet<Listener>();
-  const snapshots = createSnapshots();
+  const byAudience = new WeakMap<Audience, { changes: number; listeners: Listeners }>();
   let weight = 0;
   /** The watched event being played, its listeners so far, and the connections that were cut by it. */
   let playing: { watch: Watch; listeners: Listeners | undefined; cut: Set<string> } | undefined;
@@ -106,12 +116,22 @@ export function createWatches({ roster, wheel, guard, most = defaultMost }: Depe
     else watch.tellTimer ??= setTimeout(() => guard(() => tell(watch)), tellTogetherMs);
   }
 
-  function hear(event: PlayedEvent, listeners: () => Listeners): void {
-    if (playing === undefined || playing.watch.question.event !== event.id) return;
-    playing.listeners = snapshots.join(playing.listeners, listeners());
+  function listenersIn(audience: Audience): Listeners {
+    const known = byAudience.get(audience);
+    if (known?.changes === audience.changes) return known.listeners;
+    const listeners = listenersOf([...audience.uids()], true);
+    byAudience.set(audience, { changes: audience.changes, listeners });
+    return listeners;
   }
 
-  function endPlay({ watch, listeners = snapshots.nobody, cut }: NonNullable<typeof playing>): void {
+  function hear(event: PlayedEvent, listeners: () => Listeners): void {
+    if (playing === undefined || playing.watch.question.event !== event.id) return;
+    const { listeners: before } = playing;
+    const now = listeners();
+    playing.listeners = before === undefined ? now : listenersOf([...before.set.union(now.set)]);
+  }
+
+  function endPlay({ watch, listeners = listenersOf([]), cut }: NonNullable<typeof playing>): void {
     const missed = [...cut].filter((uid) => !listeners.set.has(uid));
     for (const connection of roster.ofAll(watch.question.org, listeners.uids)) {
       if (!acknowledging.has(connection)) continue;
@@ -120,7 +140,7 @@ export function createWatches({ roster, wheel, guard, most = defaultMost }: Depe
       byAwaited.set(connection, others.add(watch));
     }
     watch.heardBy = listeners.set;
-    watch.weight = watch.awaited.size + (listeners.isShared ? 1 : listeners.uids.length);
+    watch.weight = watch.awaited.size + (listeners.areOfAudience ? 1 : listeners.uids.length);
     weight += watch.weight;
     tell(watch, { online: missed.length === 0 ? listeners.uids : [...listeners.uids, ...missed], missed });
   }
@@ -165,11 +185,11 @@ export function createWatches({ roster, wheel, guard, most = defaultMost }: Depe
       ...ledger,
       played(event, audience) {
         ledger.played(event, audience);
-        guard(() => hear(event, () => snapshots.of(audience)));
+        guard(() => hear(event, () => listenersIn(audience)));
       },
       playedTo(event, uids, connections) {
         ledger.playedTo(event, uids, connections);
-        guard(() => hear(event, () => snapshots.ofUids(uids)));
+        guard(() => hear(event, () => listenersOf(uids)));
       },
     }),
     left(connection) {
@@ -198,4 +218,8 @@ export function createWatches({ roster, wheel, guard, most = defaultMost }: Depe
       return watches.size;
     },
   };
+}
+
+function listenersOf(uids: readonly string[], areOfAudience = false): Listeners {
+  return { uids, set: new Set(uids), areOfAudience };
 }

@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { CloseReason } from "../../contract/connections/close-codes.ts";
 import { type FrameOperation, frameRequests } from "../../contract/connections/frames.ts";
 import { HeraldError, type NamesOf } from "../../contract/errors/errors.ts";
@@ -42,10 +43,15 @@ export type Answer = Charge & ({ body: object } | { messages: string[] });
 /** Any operation but `connect`. */
 export type Operation = Exclude<FrameOperation, "connect">;
 
+type Handler<Request> = (asker: Asker, request: Request) => Promise<Answer>;
+
+const pong: Answer = { body: { pong: {} } };
+const success: Answer = { body: { success: true } };
+
 /** Answers a ping, which needs no session. */
 export function answerPing(payload: unknown): Answer {
   validate(frameRequests.ping, payload);
-  return { body: { pong: {} } };
+  return pong;
 }
 
 /** Answers the requests of a connected user; throws `HeraldError`. */
@@ -55,69 +61,59 @@ export type RequestHandler = (asker: Asker, operation: Operation, payload: unkno
 export function createRequestHandler(dependencies: Dependencies): RequestHandler {
   const { history, receipts, reads, acquaintances, fileAddresses, activity, onAcknowledged } = dependencies;
 
-  const handlers: Record<Operation, (asker: Asker, payload: unknown) => Promise<Answer>> = {
-    ping: async (_, payload) => answerPing(payload),
-    async conversation_list({ org, uid }, payload) {
-      const query = validate(frameRequests.conversation_list, payload);
+  const handlers: Record<Operation, Handler<unknown>> = {
+    ping: on(frameRequests.ping, async () => pong),
+    conversation_list: on(frameRequests.conversation_list, async ({ org, uid }, query) => {
       const { items, cursor } = await history.conversationsOf(org, uid, query);
       const unread = items.reduce((sum, item) => sum + item.unread_messages_count, 0);
       return { body: { conversations: items, cursor }, addedCost: requestCosts.counting(unread) };
-    },
-    async message_list({ org, uid }, payload) {
-      const { cid, ...query } = validate(frameRequests.message_list, payload);
+    }),
+    message_list: on(frameRequests.message_list, async ({ org, uid }, { cid, ...query }) => {
       if (query.ids !== undefined && Object.keys(query).some((name) => !["ids", "limit"].includes(name)))
         throw new HeraldError("bad_request", "`ids` cannot be combined with `before`, `after` or `updated_at`");
       const addedCost = query.updated_at === undefined ? 0 : requestCosts.request;
       return { messages: await history.messagesFor(org, uid, cid, query), addedCost };
-    },
-    async ack(asker, payload) {
-      const { ids } = validate(frameRequests.ack, payload);
+    }),
+    ack: on(frameRequests.ack, async (asker, { ids }) => {
       await receipts.acknowledge({ org: asker.org, uid: asker.uid }, ids);
       onAcknowledged(asker, ids);
-      return { body: { success: true }, cost: requestCosts.receipts(ids.length) };
-    },
-    async message_read({ org, uid }, payload) {
-      const { cid, ids } = validate(frameRequests.message_read, payload);
+      return { ...success, cost: requestCosts.receipts(ids.length) };
+    }),
+    message_read: on(frameRequests.message_read, async ({ org, uid }, { cid, ids }) => {
       await reads
         .markAs({ org, uid, cid, ids })
         .catch((error) => refuseAsReader(error, { user: uid, conversation: cid }));
-      return { body: { success: true } };
-    },
-    async get_users_by_ids({ org, uid }, payload) {
-      const { ids } = validate(frameRequests.get_users_by_ids, payload);
-      return {
-        body: { users: await acquaintances.usersByIds(org, uid, ids) },
-        addedCost: requestCosts.lookups(ids.length),
-      };
-    },
-    async get_participants_by_cids({ org, uid }, payload) {
-      const { cids } = validate(frameRequests.get_participants_by_cids, payload);
-      return {
-        body: await acquaintances.participantsByCids(org, uid, cids),
-        addedCost: requestCosts.lookups(cids.length),
-      };
-    },
-    async get_file_urls(asker, payload) {
-      const { file_ids } = validate(frameRequests.get_file_urls, payload);
+      return success;
+    }),
+    get_users_by_ids: on(frameRequests.get_users_by_ids, async ({ org, uid }, { ids }) => {
+      const users = await acquaintances.usersByIds(org, uid, ids);
+      return { body: { users }, addedCost: requestCosts.lookups(ids.length) };
+    }),
+    get_participants_by_cids: on(frameRequests.get_participants_by_cids, async ({ org, uid }, { cids }) => {
+      const body = await acquaintances.participantsByCids(org, uid, cids);
+      return { body, addedCost: requestCosts.lookups(cids.length) };
+    }),
+    get_file_urls: on(frameRequests.get_file_urls, async (asker, { file_ids }) => {
       const file_urls = await fileAddresses.urlsOf(asker, file_ids);
       return { body: { file_urls }, addedCost: requestCosts.lookups(file_ids.length) };
-    },
-    async user_last_activity_subscribe(asker, payload) {
-      const { id } = validate(frameRequests.user_last_activity_subscribe, payload);
+    }),
+    user_last_activity_subscribe: on(frameRequests.user_last_activity_subscribe, async (asker, { id }) => {
       const seconds = await activity.subscribe(asker, id);
       return { body: { last_activity: { [id]: seconds } }, addedCost: requestCosts.lookups(1) };
-    },
-    async user_last_activity_unsubscribe(asker, payload) {
-      validate(frameRequests.user_last_activity_unsubscribe, payload);
+    }),
+    user_last_activity_unsubscribe: on(frameRequests.user_last_activity_unsubscribe, async (asker) => {
       activity.unsubscribe(asker);
-      return { body: { success: true } };
-    },
-    async user_logout(_, payload) {
-      validate(frameRequests.user_logout, payload);
-      return { body: { success: true }, closing: "logged_out" };
-    },
+      return success;
+    }),
+    user_logout: on(frameRequests.user_logout, async () => ({ ...success, closing: "logged_out" })),
   };
+
   return async (asker, operation, payload) => await handlers[operation](asker, payload);
+}
+
+/** Creates a handler that first checks what the client sent. */
+function on<Schema extends z.ZodType>(schema: Schema, answer: Handler<z.output<Schema>>): Handler<unknown> {
+  return async (asker, payload) => await answer(asker, validate(schema, payload));
 }
 
 /** Rethrows the error, but does not reveal to a user outside a conversation whether it exists. */
