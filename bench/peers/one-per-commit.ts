@@ -28,7 +28,8 @@ const clock = systemClock;
 const driver = openSqlite(join(dataDir, "one-per-commit.db"));
 await migrateStore(driver);
 const announce = () => undefined;
-const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce, batchSize });
+const thread = createThreadScheduler();
+const store = createStore({ reader: driver, writes: createWrites({ driver, thread, announce }), announce, batchSize });
 await store.organizations.put(benchOrg.id, undefined, clock.now());
 await store.conversations.put(benchOrg.id, benchOrg.quiet, { participants: [benchOrg.sender] }, clock.now());
 
@@ -55,7 +56,7 @@ const bind = createBind({
   authentication: keyring.authentication,
   rateLimit: { admit: () => undefined, charge: () => undefined },
   use,
-  thread: createThreadScheduler(),
+  thread,
   audit: createAudit({ ...store, redact: (text) => text, clock, elapsed: clock, onError }),
   longAnswers: { bodyOf: (text) => text },
   clientAddress: () => "",

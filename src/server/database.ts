@@ -2,6 +2,7 @@ import { accessSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, ConfigError } from "../config.ts";
 import { HeraldError } from "../contract/errors/errors.ts";
+import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import { rootCauseOf } from "../lib/observing/root-cause.ts";
 import { openPostgres } from "../store/postgres/postgres.ts";
 import { stateOf } from "../store/postgres/refusals.ts";
@@ -17,11 +18,15 @@ import { removeUnfinishedBackups } from "./unfinished-backups.ts";
  * Opens the configured database: SQLite in the data folder, or PostgreSQL. Throws `ConfigError` for what the operator
  * can fix.
  */
-export async function openDatabase(config: Config, events: DatabaseEvents): Promise<Database> {
+export async function openDatabase(
+  config: Config,
+  events: DatabaseEvents,
+  thread?: ThreadScheduler,
+): Promise<Database> {
   prepareDataFolder(config);
   const { HERALD_DATABASE_URL: url, HERALD_MIGRATION_URL: migrationUrl, HERALD_DATA_DIR: folder } = config;
   try {
-    if (url !== undefined) return await openPostgres(url, events.announce, { ...events, migrationUrl });
+    if (url !== undefined) return await openPostgres(url, events.announce, { ...events, thread, migrationUrl });
     return await openSqliteThread(databaseFileOf(config), events);
   } catch (error) {
     if (error instanceof DatabaseInUseError) {

@@ -1,6 +1,6 @@
 import type { LogEvent } from "../contract/log/log-event.ts";
 import { followBusSecrets } from "../services/nodes/bus-secrets.ts";
-import { createStore } from "../store/store.ts";
+import { createStore, type DatabaseEvents } from "../store/store.ts";
 import type { NodeBus } from "./bus.ts";
 import type { Context } from "./context.ts";
 import { openDatabase } from "./database.ts";
@@ -20,7 +20,7 @@ export async function openStore(context: Context, { bus, takeSecrets }: NodeBus,
   // Runs after the commit, so an error must not fail an acknowledged send; head checks find unpublished events.
   const announce = (events: LogEvent[]) =>
     guard(() => (tracing === undefined ? bus.publish(events) : tracing.publish(events, bus.publish)));
-  const database = await openDatabase(config, {
+  const events: DatabaseEvents = {
     announce,
     onCrash(error) {
       log.fatal({ err: error }, "the database thread died; exiting, so that the supervisor restarts the process");
@@ -28,7 +28,8 @@ export async function openStore(context: Context, { bus, takeSecrets }: NodeBus,
     },
     onReconnect: () => void later.gateway?.onDatabaseBack(),
     onMigration: (message, facts) => log.info(facts, message),
-  });
+  };
+  const database = await openDatabase(config, events, context.thread);
   onStop(() => database.close());
   const writeWatch = context.watchWrites(database);
   onStop(writeWatch.stop);

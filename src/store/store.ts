@@ -1,4 +1,5 @@
 import type { LogEvent } from "../contract/log/log-event.ts";
+import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import type { Overlap } from "../lib/queues/batcher.ts";
 import { createAuditReads, createAuditWrites } from "./audit/audit.ts";
 import { deliveryBounds } from "./delivery/bounds.ts";
@@ -34,18 +35,23 @@ import { createWebhookDeliveryReads, createWebhookDeliveryWrites } from "./webho
 import { createUnreachedReads } from "./webhooks/unreached-reads.ts";
 import { createWebhookReads, createWebhookWrites } from "./webhooks/webhooks.ts";
 
-/**
- * Creates the writes of a database. `announce` is called after each commit, except those of batches, with its events in
- * offset order.
- */
-export function createWrites({ driver, announce }: { driver: Driver; announce(events: LogEvent[]): void }) {
+type WriteOptions = {
+  driver: Driver;
+  /** The scheduler of the thread that runs the writes. */
+  thread: ThreadScheduler;
+  /** Called after each commit, except those of batches, with its events in offset order. */
+  announce(events: LogEvent[]): void;
+};
+
+/** Creates the writes of a database. */
+export function createWrites({ driver, thread, announce }: WriteOptions) {
   const writer = createLogWriter({ driver, announce });
   return {
     batches: createBatchLog({ driver, writer }),
     trial: createWriteTrial({ driver }),
     organizations: createOrganizationWrites({ driver, writer }),
     users: createUserWrites({ driver, writer }),
-    conversations: createConversationWrites({ driver, writer }),
+    conversations: createConversationWrites({ driver, writer, thread }),
     participants: createParticipantWrites({ driver, writer }),
     keys: createKeyWrites({ driver, writer }),
     audit: createAuditWrites({ driver }),

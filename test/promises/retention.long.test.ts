@@ -7,8 +7,8 @@ import { migrateStore } from "../../src/store/migrate.ts";
 import { connectPostgres } from "../../src/store/postgres/postgres.ts";
 import type { Driver } from "../../src/store/sql/driver.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
-import { createStore, createWrites } from "../../src/store/store.ts";
 import { messageOf } from "../../src/store/testing/log-suite.ts";
+import { createTestStore } from "../../src/store/testing/test-store.ts";
 import type { Message, Page } from "../harness/clients/wire.ts";
 import { eventually } from "../harness/deadline.ts";
 import { startPostgres } from "../harness/engines/postgres.ts";
@@ -27,8 +27,7 @@ const readAgainMs = 70_000; // what is read for metrics is read again within a m
 /** Messages of `alice` to `bob` in the conversation `c1` of `o1`: many a hundred days old, some of today. */
 async function fill(driver: Driver): Promise<{ oldest: string; lastOld: string; firstRecent: string }> {
   await migrateStore(driver);
-  const announce = () => undefined;
-  const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce });
+  const store = createTestStore(driver);
   await store.organizations.put("o1", undefined, 1);
   await store.conversations.put("o1", "c1", { participants: ["alice", "bob"] }, 1);
   const now = Date.now();

@@ -7,13 +7,12 @@ import { systemClock } from "../../lib/time/clock.ts";
 import { migrateStore } from "../../store/migrate.ts";
 import type { NewSend } from "../../store/ports.ts";
 import { openSqlite } from "../../store/sqlite/sqlite.ts";
-import { createStore, createWrites } from "../../store/store.ts";
+import { createTestStore } from "../../store/testing/test-store.ts";
 import { createRecipients, type RecipientQuery } from "./recipients.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "herald-recipients-"));
 const driver = openSqlite(join(folder, "herald.db"));
-const announce = () => undefined;
-const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce });
+const store = createTestStore(driver);
 const recipients = createRecipients({
   ...store,
   longReads: { run: (work) => work() },

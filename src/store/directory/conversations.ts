@@ -1,5 +1,5 @@
 import { isAmongSorted, sortInTurns } from "../../lib/event-loop/sort-in-turns.ts";
-import { createThreadScheduler, threadSliceUs } from "../../lib/event-loop/thread-scheduler.ts";
+import { type ThreadScheduler, threadSliceUs } from "../../lib/event-loop/thread-scheduler.ts";
 import { createId } from "../../lib/text/ids.ts";
 import { requireKey } from "../keys/key-proofs.ts";
 import { emitMembership, type MembershipOf } from "../log/control-events.ts";
@@ -16,7 +16,7 @@ const find = "SELECT id, name, created_at FROM conversation WHERE org = ? AND id
 const findOtherCall = `SELECT id FROM event
   WHERE org = ? AND cid = ? AND "offset" > ? AND kind = 'membership' AND fingerprint <> ? LIMIT 1`;
 
-type Dependencies = { driver: Driver; writer: LogWriter };
+type Dependencies = { driver: Driver; writer: LogWriter; thread: ThreadScheduler };
 type Name = string | null | undefined;
 /** A change of participants, and the key of its call. */
 type Replacement = MembershipOf & { by: KeyProof | undefined };
@@ -27,10 +27,9 @@ type Begun = { put: Put; head: number; isDone: boolean };
  * large for one transaction is replaced in steps: first the new ones are added, then those not named are removed. Every
  * step has its event.
  */
-export function createConversationWrites({ driver, writer }: Dependencies): ConversationWrites {
+export function createConversationWrites({ driver, writer, thread }: Dependencies): ConversationWrites {
   const membership = createMembership(driver);
   const { participantsOfStep: rows } = driver.dialect;
-  const thread = createThreadScheduler(); // of the writer: however many sets are being replaced, others get their turn
 
   /**
    * Creates or renames the conversation, and replaces its participants if one step suffices. Otherwise emits an empty

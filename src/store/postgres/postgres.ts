@@ -1,4 +1,5 @@
 import { SQL } from "bun";
+import { createThreadScheduler, type ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
 import { createId } from "../../lib/text/ids.ts";
 import { createParticipantReads, createStanding } from "../directory/participants.ts";
@@ -228,6 +229,12 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
   };
 }
 
+type OpenOptions = Partial<DatabaseEvents> &
+  Pick<Options, "migrationUrl"> & {
+    /** The scheduler of this thread; without it, the database has the thread to itself. */
+    thread?: ThreadScheduler | undefined;
+  };
+
 /**
  * Opens a PostgreSQL database and brings its schema up to date; nodes that start together take turns. Rejects with
  * `UnsuitableDatabaseError` if it cannot be used at all.
@@ -235,7 +242,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
 export async function openPostgres(
   url: string,
   announce: DatabaseEvents["announce"],
-  { onReconnect, onMigration, migrationUrl }: Partial<DatabaseEvents> & Pick<Options, "migrationUrl"> = {},
+  { thread = createThreadScheduler(), onReconnect, onMigration, migrationUrl }: OpenOptions = {},
 ): Promise<Database> {
   const unsuitability = await findUnsuitability(url);
   if (unsuitability !== undefined) throw new UnsuitableDatabaseError(unsuitability);
@@ -244,7 +251,7 @@ export async function openPostgres(
     const migrated = await migrateStore(driver, { tell: onMigration });
     await driver.all("SELECT version FROM schema_version"); // checks that the serving user can reach and read the migrated database
     const [role] = await driver.all<Row>(findExemption);
-    const writes = createWrites({ driver, announce });
+    const writes = createWrites({ driver, thread, announce });
     void warmUp(driver, writes.batches);
     return {
       reader: driver,

@@ -6,10 +6,10 @@ import type { NewKey } from "../keys/ports.ts";
 import { migrateStore } from "../migrate.ts";
 import type { NewScheduledSend } from "../schedule/ports.ts";
 import type { Driver, Row } from "../sql/driver.ts";
-import { createWrites } from "../store.ts";
 import { entryAt } from "../testing/audit-suite.ts";
 import { audienceOf, deliveryOf } from "../testing/delivery-suite.ts";
 import { messageOf } from "../testing/log-suite.ts";
+import { createTestWrites } from "../testing/test-store.ts";
 import type { NewWebhook, WebhookDelivery } from "../webhooks/ports.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 
@@ -110,7 +110,7 @@ if (postgres !== undefined) {
       await superuser.unsafe(`ALTER DATABASE "${name}" SET ${key} = ${value}`);
     const driver = connectPostgres(url);
     await migrateStore(driver);
-    const writes = createWrites({ driver, announce: () => undefined });
+    const writes = createTestWrites(driver);
     const { organizations, users, conversations, deliveries, files, schedule, webhooks, webhookDeliveries } = writes;
     for (const org of ["o1", "o2"]) {
       await organizations.put(org, undefined, 1);
@@ -148,7 +148,7 @@ if (postgres !== undefined) {
       "sees all organizations in %s if it asks for that, and the next one on the connection none",
       async (table) => {
         await using driver = await openTwo();
-        const { organizations } = createWrites({ driver, announce: () => undefined });
+        const { organizations } = createTestWrites(driver);
         await organizations.remove("o2", 2); // its rows are still there
         const forgetful = `SELECT * FROM ${table} ORDER BY org`;
         const asked = await Promise.all(Array.from({ length: 40 }, () => driver.allOfEvery(forgetful)));
@@ -203,10 +203,7 @@ if (postgres !== undefined) {
     test.each(ofTheServer)("sees in %s the server's rows, and of organizations those it names", async (table) => {
       await using driver = await openTwo();
       const { audit, batches, conversations, keys, organizations, schedule, webhooks, webhookDeliveries } =
-        createWrites({
-          driver,
-          announce: () => undefined,
-        });
+        createTestWrites(driver);
       for (const org of ["o1", "o2", "never made", null]) {
         await audit.append([{ ...entryAt(1), org }]);
         if (org !== "never made") await keys.create(keyOf(org));

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrateStore } from "../migrate.ts";
 import { openSqlite } from "../sqlite/sqlite.ts";
-import { createStore, createWrites } from "../store.ts";
+import { createTestStore } from "../testing/test-store.ts";
 import type { Driver, Transaction } from "./driver.ts";
 import { rowsOfStep } from "./steps.ts";
 
@@ -41,15 +41,14 @@ function countStatements(driver: Driver) {
 describe("the number of statements depends on the number of steps, not of rows", () => {
   let folder: string;
   let count: ReturnType<typeof countStatements>;
-  let store: ReturnType<typeof createStore>;
+  let store: ReturnType<typeof createTestStore>;
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "herald-statements-"));
     const driver = openSqlite(join(folder, "herald.db"));
     await migrateStore(driver);
     count = countStatements(driver);
-    const announce = () => undefined;
-    store = createStore({ reader: driver, writes: createWrites({ driver: count.driver, announce }), announce });
+    store = createTestStore(count.driver);
   });
   afterEach(async () => {
     await count.driver.close();

@@ -4,7 +4,6 @@ import { idSeparator } from "../../lib/text/joined-ids.ts";
 import type { NamedFile } from "../files/ports.ts";
 import type { ConversationPut, NewSend, SendOutcome, SendVerdict } from "../ports.ts";
 import type { Row, SqlValue } from "../sql/driver.ts";
-import type { ImportPart } from "../transfer/ports.ts";
 import { ForeignLogError } from "./foreign-log.ts";
 import { DatabaseInUseError } from "./sqlite.ts";
 
@@ -31,10 +30,13 @@ export type SentError = {
  */
 export type Report =
   | { kind: "migration"; message: string; facts: Record<string, string | number> }
-  | { kind: "opened"; from: number; to: number }
+  | { kind: "opened"; from: number; to: number; methods: Methods }
   | { kind: "failed"; error: SentError }
   | { kind: "committed"; events: LogEvent[] }
   | ({ kind: "answer"; id: number } & Answer);
+
+/** The methods of the ports of the writing thread. */
+export type Methods = Readonly<Record<string, readonly string[]>>;
 
 /** A query from the serving thread to a reading thread, or the request to close the database. */
 export type ReadRequest = { id: number; text: string; values: SqlValue[] } | "close";
@@ -124,16 +126,6 @@ export function packPut({ name, participants }: ConversationPut): SentPut {
 /** Restores the change that `packPut` converted. */
 export function unpackPut({ name, participants }: SentPut): ConversationPut {
   return { name, participants: participants === "" ? [] : participants?.split(idSeparator) };
-}
-
-/** Packs a part of an import into one text: cloning its objects takes five times as long. */
-export function packPart(part: ImportPart): string {
-  return JSON.stringify(part);
-}
-
-/** Restores the part that `packPart` packed. */
-export function unpackPart(text: string): ImportPart {
-  return JSON.parse(text);
 }
 
 const fieldsPerSend = 12;

@@ -10,7 +10,7 @@ import { createHistory, createMissedEvents } from "../messages/history.ts";
 import { createSentReads } from "../messages/sent.ts";
 import { migrateStore } from "../migrate.ts";
 import { createReadMarkReads } from "../reads/read-marks.ts";
-import { createWrites } from "../store.ts";
+import { createTestWrites } from "../testing/test-store.ts";
 import { openSqlite } from "./sqlite.ts";
 
 const mebibyte = 1024 * 1024;
@@ -112,7 +112,7 @@ describe("SQLite", () => {
     const { file, driver, remove } = openInFolder();
     await migrateStore(driver);
     const database = new Database(file, { readonly: true });
-    const { files } = createWrites({ driver, announce: () => undefined });
+    const { files } = createTestWrites(driver);
     const query = spyOn(Database.prototype, "query");
     const planOf = async (read: Promise<unknown>, table: string) => {
       await read;

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import type { Turn } from "../../lib/queues/turns.ts";
 import { migrateStore } from "../migrate.ts";
 import { migrations } from "../migrations.ts";
-import { createWrites } from "../store.ts";
 import { describeAudit } from "../testing/audit-suite.ts";
 import { describeBudgets, expectCountsAfterVersion9 } from "../testing/budget-suite.ts";
 import { describeChanges } from "../testing/changes-suite.ts";
@@ -33,6 +32,7 @@ import { describeSchedule } from "../testing/schedule-suite.ts";
 import { describeSent } from "../testing/sent-suite.ts";
 import { describeSizes } from "../testing/sizes-suite.ts";
 import { describeSteps } from "../testing/steps-suite.ts";
+import { createTestWrites } from "../testing/test-store.ts";
 import { describeWebhooks } from "../testing/webhooks-suite.ts";
 import { DatabaseInUseError, openSqlite } from "./sqlite.ts";
 import { openSqliteThread } from "./thread.ts";
@@ -63,7 +63,7 @@ const engines: Record<string, OpenDatabase> = {
   async "SQLite in this thread"(announce) {
     const { driver, remove } = openInFolder();
     await migrateStore(driver);
-    return { reader: driver, writes: createWrites({ driver, announce }), close: () => driver.close().then(remove) };
+    return { reader: driver, writes: createTestWrites(driver, announce), close: () => driver.close().then(remove) };
   },
   "SQLite in a thread of its own": openThread,
 };

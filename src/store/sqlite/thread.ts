@@ -1,32 +1,30 @@
+import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import { readDiskSpace } from "../../lib/disk-space.ts";
 import { createLoneBusSecrets } from "../nodes/bus-secrets.ts";
 import { createLoneRegistry } from "../nodes/nodes.ts";
-import type { KeyProof, NewSend, Put, SendOutcome } from "../ports.ts";
-import type { Database, DatabaseEvents, Writes } from "../store.ts";
-import type { ImportOutcome } from "../transfer/ports.ts";
+import type { Database, DatabaseEvents, DatabaseSizes, Writes } from "../store.ts";
 import { createOwnFiles } from "./own-files.ts";
 import {
   type Call,
-  packPart,
+  type Methods,
   packPut,
   packSends,
   type Report,
   receiveError,
   type SentOutcome,
-  type SentPut,
   unpackOutcomes,
 } from "./protocol.ts";
 import { openSqliteReaders, type SqliteReaders } from "./readers.ts";
-import { readSqliteSizes } from "./sizes.ts";
 
 // One batch is committed while the next is prepared; measured in docs/decisions/0010.
 const overlap = { depth: 2, from: 24 };
 const lookEveryMs = 1_000;
 const leastFreeBytes = 1_048_576; // a send of the largest body takes more
 
+type Request = { port: string; method: string; args: unknown[] } | { sends: string };
 type Waiting = { resolve(value: unknown): void; reject(error: Error): void };
 
 /**
@@ -39,7 +37,7 @@ export async function openSqliteThread(
 ): Promise<Database> {
   const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: file });
   const waiting = new Map<number, Waiting>();
-  const opening = Promise.withResolvers<{ from: number; to: number }>();
+  const opening = Promise.withResolvers<Extract<Report, { kind: "opened" }>>();
   let lastId = 0;
   let hasCrashed = false;
   let isClosing = false;
@@ -70,39 +68,17 @@ export async function openSqliteThread(
     }
   });
 
-  function send(call: { port: string; method: string; args: unknown[] } | { sends: string }): Promise<unknown> {
+  function send(request: Request): Promise<unknown> {
     if (hasCrashed) return Promise.reject(gone());
     const id = ++lastId;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     waiting.set(id, { resolve, reject });
-    worker.postMessage({ id, ...call } satisfies Call);
+    worker.postMessage({ id, ...request } satisfies Call);
     return promise;
   }
 
-  async function appendAll(sends: NewSend[]): Promise<SendOutcome[]> {
-    // The protocol defines the type of the result; both ends are this code.
-    return unpackOutcomes(sends, (await send({ sends: packSends(sends) })) as SentOutcome[]);
-  }
-
-  /** Calls a method of the other thread; here, too, both ends are this code. */
-  function remote<Port extends keyof Writes, Method extends keyof Writes[Port] & string>(port: Port, method: Method) {
-    return ((...args: unknown[]) => send({ port, method, args })) as Writes[Port][Method];
-  }
-
-  /** Here, too, both ends are this code. */
-  async function putPacked(
-    ...args: [org: string, cid: string, put: SentPut, now: number, by: KeyProof | undefined]
-  ): Promise<Put | undefined> {
-    return (await send({ port: "conversations", method: "put", args })) as Put | undefined;
-  }
-
-  /** Here, too, both ends are this code. */
-  async function callPacked(method: "add" | "check", ...args: unknown[]): Promise<ImportOutcome | undefined> {
-    return (await send({ port: "imports", method, args })) as ImportOutcome | undefined;
-  }
-
   try {
-    const migrated = await opening.promise;
+    const { from, to, methods } = await opening.promise;
     const reader = await openSqliteReaders({ file, onCrash: crash });
     readers = reader;
     const ownFiles = createOwnFiles(file);
@@ -115,84 +91,11 @@ export async function openSqliteThread(
       reader,
       nodes: createLoneRegistry(),
       busSecrets: createLoneBusSecrets(),
-      sizes: () => readSqliteSizes(file),
+      sizes: () => sizesOf(file),
       watch: { look, everyMs: lookEveryMs },
       overlap,
-      migrated: { from: migrated.from, to: migrated.to },
-      writes: {
-        batches: { appendAll, check: remote("batches", "check") },
-        trial: { run: remote("trial", "run") },
-        organizations: { put: remote("organizations", "put"), remove: remote("organizations", "remove") },
-        users: {
-          put: remote("users", "put"),
-          ensure: remote("users", "ensure"),
-          remove: remote("users", "remove"),
-          endSessions: remote("users", "endSessions"),
-          revokeToken: remote("users", "revokeToken"),
-          noteSeen: remote("users", "noteSeen"),
-        },
-        conversations: {
-          put: (org, cid, put, now, by) => putPacked(org, cid, packPut(put), now, by),
-          remove: remote("conversations", "remove"),
-        },
-        participants: { add: remote("participants", "add"), remove: remote("participants", "remove") },
-        keys: {
-          create: remote("keys", "create"),
-          rotate: remote("keys", "rotate"),
-          revoke: remote("keys", "revoke"),
-          markUsed: remote("keys", "markUsed"),
-        },
-        imports: {
-          add: (part) => callPacked("add", packPart(part)),
-          check: (part, also) => callPacked("check", packPart(part), also),
-        },
-        changes: {
-          edit: remote("changes", "edit"),
-          recall: remote("changes", "recall"),
-          checkEdit: remote("changes", "checkEdit"),
-          checkRecall: remote("changes", "checkRecall"),
-        },
-        audit: { append: remote("audit", "append") },
-        deliveries: {
-          record: remote("deliveries", "record"),
-          acknowledge: remote("deliveries", "acknowledge"),
-        },
-        erasures: { begin: remote("erasures", "begin"), erase: remote("erasures", "erase") },
-        readMarks: { markAll: remote("readMarks", "markAll") },
-        retention: { step: remote("retention", "step"), count: remote("retention", "count") },
-        files: {
-          begin: remote("files", "begin"),
-          create: remote("files", "create"),
-          replace: remote("files", "replace"),
-          remove: remote("files", "remove"),
-          discard: remote("files", "discard"),
-          release: remote("files", "release"),
-          expire: remote("files", "expire"),
-          unwanted: remote("files", "unwanted"),
-          forget: remote("files", "forget"),
-        },
-        schedule: {
-          put: remote("schedule", "put"),
-          cancel: remote("schedule", "cancel"),
-          cancelSome: remote("schedule", "cancelSome"),
-          settle: remote("schedule", "settle"),
-        },
-        webhooks: {
-          put: remote("webhooks", "put"),
-          rotate: remote("webhooks", "rotate"),
-          disable: remote("webhooks", "disable"),
-          remove: remote("webhooks", "remove"),
-        },
-        webhookDeliveries: {
-          settle: remote("webhookDeliveries", "settle"),
-          settleParts: remote("webhookDeliveries", "settleParts"),
-          claim: remote("webhookDeliveries", "claim"),
-          finish: remote("webhookDeliveries", "finish"),
-          add: remote("webhookDeliveries", "add"),
-          restart: remote("webhookDeliveries", "restart"),
-          postpone: remote("webhookDeliveries", "postpone"),
-        },
-      },
+      migrated: { from, to },
+      writes: remoteWrites(methods, send),
       async close() {
         isClosing = true;
         await reader.close(); // first, as the last connection to close cleans up the write-ahead log
@@ -206,6 +109,39 @@ export async function openSqliteThread(
     await worker.terminate();
     throw error;
   }
+}
+
+/** The writes of the other thread. The protocol defines the types of their results: both ends are this code. */
+function remoteWrites(methods: Methods, send: (request: Request) => Promise<unknown>): Writes {
+  const call = <Result>(port: string, method: string, ...args: unknown[]) =>
+    send({ port, method, args }) as Promise<Result>;
+  const portOf = (port: string, names: readonly string[]) =>
+    Object.fromEntries(names.map((method) => [method, call.bind(undefined, port, method)]));
+  const ports = Object.fromEntries(
+    Object.entries(methods).map(([port, names]) => [port, portOf(port, names)]),
+  ) as Writes;
+  return {
+    ...ports,
+    batches: {
+      ...ports.batches,
+      appendAll: async (sends) => unpackOutcomes(sends, (await send({ sends: packSends(sends) })) as SentOutcome[]),
+    },
+    conversations: {
+      ...ports.conversations,
+      put: (org, cid, put, ...more) => call("conversations", "put", org, cid, packPut(put), ...more),
+    },
+    imports: {
+      // One text: cloning the objects of a part takes five times as long.
+      add: (part) => call("imports", "add", JSON.stringify(part)),
+      check: (part, also) => call("imports", "check", JSON.stringify(part), also),
+    },
+  };
+}
+
+/** The sizes of the files, which need not be opened for that. */
+async function sizesOf(file: string): Promise<DatabaseSizes> {
+  const [database, log] = await Promise.all([stat(file), stat(`${file}-wal`)]);
+  return { engine: "sqlite", bytes: database.size, logBytes: log.size };
 }
 
 function gone(): HeraldError {

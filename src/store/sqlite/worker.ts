@@ -11,7 +11,6 @@ import {
   type Report,
   type SentPut,
   sendError,
-  unpackPart,
   unpackPut,
   unpackSends,
 } from "./protocol.ts";
@@ -29,9 +28,9 @@ async function open(file: string): Promise<void> {
   const tell = (message: string, facts: Record<string, string | number>) =>
     report({ kind: "migration", message, facts });
   const versions = await migrateStore(driver, { tell });
-  const writes = createWrites({ driver, announce: (events) => report({ kind: "committed", events }) });
-  const { conversations, imports } = writes;
   const thread = createThreadScheduler();
+  const writes = createWrites({ driver, thread, announce: (events) => report({ kind: "committed", events }) });
+  const { conversations, imports } = writes;
   async function putConversation(
     org: string,
     cid: string,
@@ -47,8 +46,8 @@ async function open(file: string): Promise<void> {
     ...writes,
     conversations: { ...conversations, put: putConversation },
     imports: {
-      add: (part: string) => imports.add(unpackPart(part)),
-      check: (part: string, also: string[]) => imports.check(unpackPart(part), also),
+      add: (part: string) => imports.add(JSON.parse(part)),
+      check: (part: string, also: string[]) => imports.check(JSON.parse(part), also),
     },
     database: { close: driver.close },
   };
@@ -68,7 +67,8 @@ async function open(file: string): Promise<void> {
   }
 
   parentPort?.on("message", (call: Call) => void reportAnswer(call));
-  report({ kind: "opened", ...versions });
+  const methods = Object.fromEntries(Object.entries(writes).map(([port, of]) => [port, Object.keys(of)]));
+  report({ kind: "opened", ...versions, methods });
 }
 
 open(workerData).catch((error: unknown) => report({ kind: "failed", error: sendError(error) }));

@@ -4,8 +4,8 @@ import { migrateStore } from "../migrate.ts";
 import type { NewSend } from "../ports.ts";
 import type { RetentionOrder } from "../retention/ports.ts";
 import type { Driver } from "../sql/driver.ts";
-import { createStore, createWrites } from "../store.ts";
 import { messageOf, type OpenDatabase, useStore } from "./log-suite.ts";
+import { createTestStore } from "./test-store.ts";
 
 const noLimits = { requestsPerSecond: null, messagesPerSecond: null, connections: null, storedBytes: null };
 
@@ -130,8 +130,7 @@ export async function expectCountsAfterVersion9(driver: Driver): Promise<void> {
   await driver.transaction((sql) => sql.run("INSERT INTO organization (id, created_at) VALUES ('o', 1)"));
   await addEvents(1, 12);
   await migrateStore(driver);
-  const announce = () => undefined;
-  const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce });
+  const store = createTestStore(driver);
   const count = (limit: number) => store.retention.count({ holder: "n1", leaseMs: 1, now: 10, limit });
   const storedBytes = async () => (await store.organizations.budgets(["o"]))[0]?.storedBytes;
   await store.users.put("o", "u1", undefined, 1);

@@ -5,8 +5,8 @@ import type { NewAudience, NewDelivery } from "../delivery/ports.ts";
 import { migrateStore } from "../migrate.ts";
 import type { NewSend } from "../ports.ts";
 import type { Driver } from "../sql/driver.ts";
-import { createStore, createWrites } from "../store.ts";
 import { messageOf, type OpenDatabase, useStore } from "./log-suite.ts";
+import { createTestStore } from "./test-store.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -326,8 +326,7 @@ export async function expectParticipantsAfterVersion7(driver: Driver): Promise<v
     await sql.run(insert);
   });
   expect(await migrateStore(driver)).toMatchObject({ from: 7 });
-  const announce = () => undefined;
-  const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce });
+  const store = createTestStore(driver);
   expect((await store.sent.message("o", "e"))?.recipients).toBe(2);
   expect(await store.missed.readMissed("o", "u1", 0, 9, 9, mebibyte)).toMatchObject([
     { id: "e", cid: "c", isRecipient: false },

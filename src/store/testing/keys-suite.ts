@@ -5,8 +5,8 @@ import { migrateStore } from "../migrate.ts";
 import type { KeyProof } from "../ports.ts";
 import type { Driver } from "../sql/driver.ts";
 import { rowsOfStep } from "../sql/steps.ts";
-import { createStore, createWrites } from "../store.ts";
 import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
+import { createTestStore, createTestWrites } from "./test-store.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -294,8 +294,7 @@ export async function expectKeysAfterVersion1(driver: Driver): Promise<void> {
     );
   });
   expect(await migrateStore(driver)).toMatchObject({ from: 1 });
-  const announce = () => undefined;
-  const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce });
+  const store = createTestStore(driver);
   expect(await store.log.readAfter("o", 0, 10, mebibyte)).toMatchObject([{ id: "old", payload: "{}" }]);
   expect((await driver.allOf<{ key_id: string | null }>("o", "SELECT key_id FROM event"))[0]?.key_id).toBeNull();
   expect([await store.keys.latest(), await store.keys.changes(0, [])]).toEqual([undefined, []]);
@@ -306,15 +305,15 @@ export async function expectKeysAfterVersion1(driver: Driver): Promise<void> {
 /** Checks that keys left by an interrupted deletion of their organization are revoked before it is created again. */
 export async function expectKeysOfDeletedOrganization(driver: Driver): Promise<void> {
   await migrateStore(driver);
-  const writes = createWrites({ driver, announce: () => undefined });
-  const { keys } = createStore({ reader: driver, writes, announce: () => undefined });
+  const writes = createTestWrites(driver);
+  const { keys } = createTestStore(driver);
   await writes.organizations.put("o", undefined, 1);
   const count = rowsOfStep + 5;
   await Promise.all(Array.from({ length: count }, () => writes.keys.create(keyOf({ org: "o" }))));
   let transactions = 0;
   const lost: Driver["transaction"] = (work, turn) =>
     ++transactions === 1 ? driver.transaction(work, turn) : Promise.reject(new Error("the database is lost"));
-  const broken = createWrites({ driver: { ...driver, transaction: lost }, announce: () => undefined });
+  const broken = createTestWrites({ ...driver, transaction: lost });
   const [outcome] = await Promise.allSettled([broken.organizations.remove("o", 2)]);
   expect(outcome.status).toBe("rejected");
   expect(await keys.list({ org: "o", after: undefined, limit: 10 })).toHaveLength(5);

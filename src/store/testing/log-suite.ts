@@ -6,7 +6,8 @@ import { createId } from "../../lib/text/ids.ts";
 import { migrateStore } from "../migrate.ts";
 import type { NewSend } from "../ports.ts";
 import type { Driver } from "../sql/driver.ts";
-import { createStore, createWrites, type Database } from "../store.ts";
+import { createStore, type Database } from "../store.ts";
+import { createTestStore } from "./test-store.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -297,11 +298,7 @@ export async function expectHeadsAfterVersion8(driver: Driver): Promise<void> {
 
   const announced: LogEvent[] = [];
   const announce = (events: LogEvent[]) => void announced.push(...events);
-  const { log, standing, conversations } = createStore({
-    reader: driver,
-    writes: createWrites({ driver, announce }),
-    announce,
-  });
+  const { log, standing, conversations } = createTestStore(driver, announce);
   const headIs = async (offset: number, id: string | undefined) => {
     expect(await log.heads(["o"])).toEqual(new Map([["o", { offset, id }]]));
     expect(await standing.snapshot("o", "u")).toMatchObject({ head: offset, headId: id });
@@ -336,12 +333,7 @@ export async function expectHeadsAfterVersion8(driver: Driver): Promise<void> {
 /** Checks that an event of a kind from a later version keeps its place and blocks nothing. */
 export async function expectUnknownKinds(driver: Driver): Promise<void> {
   await migrateStore(driver);
-  const announce = () => undefined;
-  const { log, conversations } = createStore({
-    reader: driver,
-    writes: createWrites({ driver, announce }),
-    announce,
-  });
+  const { log, conversations } = createTestStore(driver);
   await driver.transaction(async (sql) => {
     await sql.limitTo(["o"]);
     await sql.run("INSERT INTO organization (id, created_at, head) VALUES ('o', 1, 1)");

@@ -4,9 +4,9 @@ import { migrateStore } from "../migrate.ts";
 import type { NewSend } from "../ports.ts";
 import type { RetentionOrder } from "../retention/ports.ts";
 import type { Driver } from "../sql/driver.ts";
-import { createStore, createWrites } from "../store.ts";
 import { entryAt } from "./audit-suite.ts";
 import { messageOf, type OpenDatabase, useStore } from "./log-suite.ts";
+import { createTestStore } from "./test-store.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -252,8 +252,7 @@ export async function expectRemovalsAfterVersion6(driver: Driver): Promise<void>
     }
   });
   expect(await migrateStore(driver)).toMatchObject({ from: 6 });
-  const announce = () => undefined;
-  const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce });
+  const store = createTestStore(driver);
   const left = async () => (await store.log.readAfter("o", 0, 10, mebibyte)).map(({ id }) => id);
   expect(await store.retention.step({ ...keepAll, now: 5, deletedBefore: 7 })).toBe(0);
   const counts: (number | undefined)[] = [];

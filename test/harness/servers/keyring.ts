@@ -15,7 +15,7 @@ import type { KeyReads } from "../../../src/store/keys/ports.ts";
 import { migrateStore } from "../../../src/store/migrate.ts";
 import type { Row } from "../../../src/store/sql/driver.ts";
 import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
-import { createStore, createWrites } from "../../../src/store/store.ts";
+import { createTestStore } from "../../../src/store/testing/test-store.ts";
 
 /** The bootstrap key of `openKeys`. */
 export const bootstrapKey = "bootstrap-key-0123456789abcdefghijklmnop";
@@ -30,8 +30,7 @@ export async function openKeys({ refusals: rate, ...options }: Options = {}) {
   const folder = mkdtempSync(join(tmpdir(), "herald-keys-"));
   const driver = openSqlite(join(folder, "herald.db"));
   await migrateStore(driver);
-  const announce = () => undefined;
-  const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce });
+  const store = createTestStore(driver);
   for (const org of ["o1", "o2"]) await store.organizations.put(org, undefined, 1);
   const time = { now: Date.UTC(2026, 10, 20), elapsed: 0 };
   const clock = { now: () => time.now };

@@ -8,8 +8,8 @@ import { createPosting } from "../../../src/services/webhooks/posting.ts";
 import { createUnreachedPages } from "../../../src/services/webhooks/unreached-pages.ts";
 import { migrateStore } from "../../../src/store/migrate.ts";
 import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
-import { createStore, createWrites } from "../../../src/store/store.ts";
 import { messageOf } from "../../../src/store/testing/log-suite.ts";
+import { createTestStore } from "../../../src/store/testing/test-store.ts";
 import type { StoredWebhook, WebhookTry } from "../../../src/store/webhooks/ports.ts";
 
 /** When the clock of `startWebhookNode` starts. */
@@ -25,9 +25,7 @@ export async function startWebhookNode() {
   const folder = mkdtempSync(join(tmpdir(), "herald-webhooks-"));
   const driver = openSqlite(join(folder, "herald.db"));
   await migrateStore(driver);
-  const announce = () => undefined;
-  const writes = createWrites({ driver, announce });
-  const store = createStore({ reader: driver, writes, announce });
+  const store = createTestStore(driver);
   const posts: { at: number; id: string; body: string }[] = [];
   const postsToGood: typeof posts = [];
   const state = { now: start, status: 500, disabled: [] as string[] };

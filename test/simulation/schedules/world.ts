@@ -1,5 +1,5 @@
 import type { Driver, Row } from "../../../src/store/sql/driver.ts";
-import { createWrites } from "../../../src/store/store.ts";
+import { createTestWrites } from "../../../src/store/testing/test-store.ts";
 import { createRandom } from "../../harness/random.ts";
 import { inSimulatedTime, pause, type SimulatedTime } from "../models/time.ts";
 import { type Order, runCaller } from "./caller.ts";
@@ -98,7 +98,7 @@ async function reset(shared: Driver, orgs: string[]): Promise<void> {
   await shared.transaction(async (sql) => {
     for (const table of tables) await sql.run(`DELETE FROM ${table}`);
   });
-  const { organizations, conversations } = createWrites({ driver: shared, announce: () => undefined });
+  const { organizations, conversations } = createTestWrites(shared);
   for (const org of orgs) {
     await organizations.put(org, undefined, 1);
     await conversations.put(org, "c1", { participants: ["u1", "u2", "u3"] }, 1);
