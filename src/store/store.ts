@@ -47,7 +47,7 @@ type WriteOptions = {
 export function createWrites({ driver, thread, announce }: WriteOptions) {
   const writer = createLogWriter({ driver, announce });
   return {
-    batches: createBatchLog({ driver, writer }),
+    batches: createBatchLog({ writer }),
     trial: createWriteTrial({ driver }),
     organizations: createOrganizationWrites({ driver, writer }),
     users: createUserWrites({ driver, writer }),

@@ -37,10 +37,8 @@ export function createConversationWrites({ driver, writer, thread }: Dependencie
    */
   async function begin(of: Replacement, name: Name, wanted: string[] | undefined): Promise<Begun | undefined> {
     const { org, cid, now } = of;
-    return await writer.transaction([org], async (transaction) => {
-      const { sql, heads } = transaction;
-      const head = heads.get(org);
-      if (head === undefined) return undefined;
+    return await writer.change(org, undefined, async (transaction, head) => {
+      const { sql } = transaction;
       const [row] = await sql.all<EntityRow>(find, org, cid);
       if (row === undefined) {
         await sql.run(
@@ -94,17 +92,15 @@ export function createConversationWrites({ driver, writer, thread }: Dependencie
 
     /** Runs a step, unless the set belongs to another call by now. */
     async function step(work: (transaction: LogTransaction) => Promise<void>): Promise<boolean> {
-      const take = async (transaction: LogTransaction) => {
-        const { sql, heads } = transaction;
-        const head = heads.get(org);
-        if (head === undefined || (await sql.all(find, org, cid)).length === 0) return false;
+      return await writer.change(org, false, async (transaction, head) => {
+        const { sql } = transaction;
+        if ((await sql.all(find, org, cid)).length === 0) return false;
         if ((await sql.all(findOtherCall, org, cid, lookedAt, call)).length > 0) return false;
         lookedAt = head;
         await work(transaction);
         await requireKey(driver.dialect, sql, of.by);
         return true;
-      };
-      return await writer.transaction([org], take);
+      });
     }
 
     for (let from = 0; from < wanted.length; from += rows) {
@@ -137,10 +133,9 @@ export function createConversationWrites({ driver, writer, thread }: Dependencie
       const of = { org, cid, now, call: createId() };
       let hasBegun = false;
       const removeSome = () =>
-        writer.transaction([org], async (transaction) => {
-          const { sql, heads } = transaction;
-          const upTo = heads.get(org);
-          if (upTo === undefined || (await sql.all(find, org, cid)).length === 0) return hasBegun;
+        writer.change(org, hasBegun, async (transaction, upTo) => {
+          const { sql } = transaction;
+          if ((await sql.all(find, org, cid)).length === 0) return hasBegun;
           hasBegun = true;
           const uids = await membership.page(transaction, of, "", rowsOfStep + 1);
           const isLast = uids.length <= rowsOfStep;

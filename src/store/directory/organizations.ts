@@ -88,10 +88,8 @@ export function createOrganizationWrites({ driver, writer }: Dependencies): Orga
       });
     },
     async remove(org, now) {
-      const isRemoved = await writer.transaction([org], async (transaction) => {
-        const { sql, heads } = transaction;
-        const upTo = heads.get(org);
-        if (upTo === undefined) return false;
+      const isRemoved = await writer.change(org, false, async (transaction, upTo) => {
+        const { sql } = transaction;
         await sql.run(
           "UPDATE organization SET deleted_at = ?, tokens_valid_after = ?, webhooks = NULL WHERE id = ?",
           now,

@@ -2,7 +2,7 @@ import { requireKey } from "../keys/key-proofs.ts";
 import { recordMembership } from "../log/control-events.ts";
 import { headColumns, toHead } from "../log/head.ts";
 import type { LogWriter } from "../log/log-writer.ts";
-import type { ParticipantReads, ParticipantWrites, Standing } from "../ports.ts";
+import type { ConversationChange, ParticipantReads, ParticipantWrites, Standing } from "../ports.ts";
 import { countUnread, readTo } from "../reads/unread.ts";
 import type { Driver, Reader } from "../sql/driver.ts";
 import { type EntityRow, isLiveOrganization, toEntity } from "./entity.ts";
@@ -55,12 +55,10 @@ type Dependencies = { driver: Driver; writer: LogWriter };
 export function createParticipantWrites({ driver, writer }: Dependencies): ParticipantWrites {
   return {
     async add(org, cid, uid, maxParticipants, now, by) {
-      return await writer.transaction([org], async (transaction) => {
-        const { sql, heads } = transaction;
-        const head = heads.get(org);
-        if (head === undefined) return { outcome: "missing", missing: "organization" };
+      return await writer.change(org, missing("organization"), async (transaction, head) => {
+        const { sql } = transaction;
         const [conversation] = await sql.all<{ participants: number }>(findConversation, org, cid);
-        if (conversation === undefined) return { outcome: "missing", missing: "conversation" };
+        if (conversation === undefined) return missing("conversation");
         const isNew = (await sql.all(findParticipant, org, cid, uid)).length === 0;
         if (isNew) {
           if (Number(conversation.participants) >= maxParticipants) return { outcome: "too_many" };
@@ -75,20 +73,22 @@ export function createParticipantWrites({ driver, writer }: Dependencies): Parti
       });
     },
     async remove(org, cid, uid, now) {
-      return await writer.transaction([org], async (transaction) => {
-        const { sql, heads } = transaction;
-        if (!heads.has(org)) return { outcome: "missing", missing: "organization" };
-        if ((await sql.all(findConversation, org, cid)).length === 0)
-          return { outcome: "missing", missing: "conversation" };
+      return await writer.change(org, missing("organization"), async (transaction) => {
+        const { sql } = transaction;
+        if ((await sql.all(findConversation, org, cid)).length === 0) return missing("conversation");
         const [user] = await sql.all<EntityRow>(findUser, org, uid);
         const [left] = await sql.all<{ log_start: number }>(deleteParticipant, org, cid, uid);
-        if (user === undefined || left === undefined) return { outcome: "missing", missing: "participant" };
+        if (user === undefined || left === undefined) return missing("participant");
         keepFormer(transaction, { org, now }, [{ cid, uid, ...left }]);
         await recordMembership(transaction, { org, cid, now }, { added: [], removed: [uid] });
         return { outcome: "done", put: { entity: toEntity(user), isNew: false } };
       });
     },
   };
+}
+
+function missing(what: Extract<ConversationChange, { outcome: "missing" }>["missing"]): ConversationChange {
+  return { outcome: "missing", missing: what };
 }
 
 /** Creates the reads of participants. */

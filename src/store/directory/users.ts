@@ -40,10 +40,8 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
     WHERE org = ? AND id IN (${driver.dialect.textsOf("?")}) AND deleted_at IS NULL`;
   return {
     async put(org, uid, name, now, isBlocked, by) {
-      return await writer.transaction([org], async (transaction) => {
-        const { sql, heads } = transaction;
-        const head = heads.get(org);
-        if (head === undefined) return undefined;
+      return await writer.change(org, undefined, async (transaction, head) => {
+        const { sql } = transaction;
         const [found] = await sql.all<EntityRow & { deleted_at: number | null }>(findDeletedToo, org, uid);
         const isNew = found === undefined || found.deleted_at !== null;
         if (isNew) await ensureUsers(driver, sql, { org, uids: [uid], head, now });
@@ -72,10 +70,9 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
     async remove(org, uid, now) {
       let hasBegun = false;
       return await inSteps(() =>
-        writer.transaction([org], async (transaction) => {
-          const { sql, heads } = transaction;
-          const head = heads.get(org);
-          if (head === undefined || (await sql.all(find, org, uid)).length === 0) return hasBegun;
+        writer.change(org, hasBegun, async (transaction, head) => {
+          const { sql } = transaction;
+          if ((await sql.all(find, org, uid)).length === 0) return hasBegun;
           hasBegun = true;
           if (!(await leaveSome(driver, transaction, { org, uid, now }))) return "more";
           await sql.run(`UPDATE "user" SET deleted_at = ?, log_end = ? WHERE org = ? AND id = ?`, now, head, org, uid);
@@ -99,17 +96,17 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
       });
     },
     async endSessions(org, uid, now) {
-      return await writer.transaction([org], async (transaction) => {
-        const { sql, heads } = transaction;
-        if (!heads.has(org) || (await sql.all(find, org, uid)).length === 0) return false;
+      return await writer.change(org, false, async (transaction) => {
+        const { sql } = transaction;
+        if ((await sql.all(find, org, uid)).length === 0) return false;
         await endSessions(transaction, org, uid, now);
         return true;
       });
     },
     async revokeToken(org, uid, jti, now) {
-      return await writer.transaction([org], async (transaction) => {
-        const { sql, heads } = transaction;
-        if (!heads.has(org) || (await sql.all(find, org, uid)).length === 0) return false;
+      return await writer.change(org, false, async (transaction) => {
+        const { sql } = transaction;
+        if ((await sql.all(find, org, uid)).length === 0) return false;
         const isNew = (await sql.run(revoke, org, uid, jti, createId(now))) > 0;
         if (isNew) emitTokenEnd(transaction, { org, now }, { uid, jti });
         return true;

@@ -1,5 +1,5 @@
 import { anyBytes } from "../../contract/files.ts";
-import type { LogWriter } from "../log/log-writer.ts";
+import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import { isMessageOf, isOfConversation } from "../log/past.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Reader, Row, Sql, Transaction } from "../sql/driver.ts";
@@ -24,7 +24,6 @@ const getOne = `SELECT ${columns} FROM file WHERE org = ? AND id = ? AND ${isLiv
 const findAll = `SELECT ${columns} FROM file WHERE id = ? AND ${isLive} ORDER BY org`;
 const putBytes = "UPDATE file SET content_type = ?, size = ?, sha256 = ?, bytes_id = ? WHERE org = ? AND id = ?";
 const setState = "UPDATE file_bytes SET state = ?, changed_at = ? WHERE id = ?";
-const countBytes = "UPDATE organization SET stored_bytes = stored_bytes + ? WHERE id = ?";
 const removeOne = "DELETE FROM file WHERE org = ? AND id = ?";
 const findSame = "SELECT bytes_id FROM file WHERE org = ? AND sha256 = ? AND bytes_id IS NOT NULL LIMIT 1";
 const findUse = "SELECT id FROM file WHERE org = ? AND sha256 = ? AND bytes_id = ? LIMIT 1";
@@ -52,51 +51,57 @@ export function createFileReads({ reader }: { reader: Reader }): FileReads {
   };
 }
 
-/** Creates the writes of files. All but `discard` lock the organization. */
+/** Creates the writes of files. All lock the organization. */
 export function createFileWrites({ writer }: { writer: LogWriter }): FileWrites {
   return {
     begin: (org, bytesId, now) =>
-      writer.commit([org], async ({ sql, heads }) => {
-        if (!heads.has(org)) return false;
+      writer.change(org, false, async ({ sql }) => {
         await sql.rows.insert("file_bytes", [{ id: bytesId, org, state: "arriving", changed_at: now }]);
         return true;
       }),
     create: ({ org, id, name, now, keepUntil, ...bytes }) =>
-      writer.commit([org], async ({ sql, heads }) => {
-        if (!heads.has(org)) return false;
-        const bytesId = await keep(sql, org, bytes, now);
+      writer.change(org, false, async (transaction) => {
+        const bytesId = await keep(transaction, org, bytes, now);
         const columns = columnsOf({ ...bytes, bytesId });
-        await sql.rows.insert("file", [{ org, id, name, ...columns, created_at: now, keep_until: keepUntil }]);
+        await transaction.sql.rows.insert("file", [
+          { org, id, name, ...columns, created_at: now, keep_until: keepUntil },
+        ]);
         return true;
       }),
     replace: ({ org, id, now, ...bytes }) =>
-      writer.commit([org], async ({ sql, heads }) => {
-        const [row] = heads.has(org) ? await sql.all<FileRow>(getOne, org, id) : [];
+      writer.change(org, undefined, async (transaction) => {
+        const { sql } = transaction;
+        const [row] = await sql.all<FileRow>(getOne, org, id);
         if (row === undefined) return undefined;
         const before = toFile(row);
-        const bytesId = await keep(sql, org, bytes, now);
+        const bytesId = await keep(transaction, org, bytes, now);
         await sql.run(putBytes, bytes.contentType, bytes.size, bytes.sha256, bytesId, org, id);
-        await release(sql, before, now);
+        await release(transaction, before, now);
         return before;
       }),
     remove: (org, id, now) =>
-      writer.commit([org], async ({ sql, heads }) => {
-        const [row] = heads.has(org) ? await sql.all<FileRow>(getOne, org, id) : [];
+      writer.change(org, false, async (transaction) => {
+        const [row] = await transaction.sql.all<FileRow>(getOne, org, id);
         if (row === undefined) return false;
-        await removeFiles(sql, [toFile(row)], now);
+        await removeFiles(transaction, [toFile(row)], now);
         return true;
       }),
     discard: async (bytesId, org, now) => {
-      await writer.commit([org], ({ sql }) => sql.run(setState, "unwanted", now, bytesId));
+      await writer.transaction([org], ({ sql }) => sql.run(setState, "unwanted", now, bytesId));
     },
   };
 }
 
 /** Removes files of an organization, which the transaction has locked. Bytes that no other file has are unwanted from then on. */
-export async function removeFiles(sql: Transaction, files: readonly StoredFile[], now: number): Promise<void> {
+export async function removeFiles(
+  transaction: LogTransaction,
+  files: readonly StoredFile[],
+  now: number,
+): Promise<void> {
+  const { sql } = transaction;
   for (const file of files) {
     await sql.run(removeOne, file.org, file.id);
-    await release(sql, file, now);
+    await release(transaction, file, now);
   }
   if (files.length > 0) sql.forget();
 }
@@ -168,18 +173,27 @@ export async function releaseFiles(
 }
 
 /** Keeps bytes that were uploaded, unless the organization has the same already. Returns the id of those that it has then. */
-async function keep(sql: Sql, org: string, { bytesId, size, sha256 }: UploadedBytes, now: number): Promise<string> {
+async function keep(
+  { sql, count }: LogTransaction,
+  org: string,
+  { bytesId, size, sha256 }: UploadedBytes,
+  now: number,
+): Promise<string> {
   const [same] = await sql.all<{ bytes_id: string }>(findSame, org, sha256);
   await sql.run(setState, same === undefined ? "kept" : "unwanted", now, bytesId);
-  if (same === undefined) await sql.run(countBytes, size, org);
+  if (same === undefined) count(org, size);
   return same?.bytes_id ?? bytesId;
 }
 
 /** Gives up the bytes of a file as it was, unless a file has them. */
-async function release(sql: Sql, { org, bytesId, sha256 = "", size }: StoredFile, now: number): Promise<void> {
+async function release(
+  { sql, count }: LogTransaction,
+  { org, bytesId, sha256 = "", size }: StoredFile,
+  now: number,
+): Promise<void> {
   if (bytesId === undefined || (await sql.all(findUse, org, sha256, bytesId)).length > 0) return;
   await sql.run(setState, "unwanted", now, bytesId);
-  await sql.run(countBytes, -size, org);
+  count(org, -size);
 }
 
 function columnsOf({ contentType, size, sha256, bytesId }: UploadedBytes) {

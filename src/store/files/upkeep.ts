@@ -52,10 +52,11 @@ export function createFileUpkeep({ driver, reader, writer }: Dependencies): File
         return await sql.all<{ org: string }>(findExpired, now, limit);
       });
       for (const org of new Set(found.map((row) => row.org)))
-        await writer.commit([org], async ({ sql }) => {
+        await writer.transaction([org], async (transaction) => {
+          const { sql } = transaction;
           await sql.run(keepNamed, now, org);
           const files = await sql.all<FileRow>(findRemovable, now, org, limit);
-          await removeFiles(sql, files.map(toFile), now);
+          await removeFiles(transaction, files.map(toFile), now);
         });
       return found.length;
     },

@@ -44,7 +44,7 @@ export function createKeyWrites({ driver, writer }: Dependencies): KeyWrites {
   return {
     async create(key, by) {
       const orgs = key.org === null ? [] : [key.org];
-      return await writer.commit(orgs, async ({ sql, heads }) => {
+      return await writer.transaction(orgs, async ({ sql, heads }) => {
         if (key.org !== null && !heads.has(key.org)) return false;
         const secrets: StoredSecret[] = [{ digest: key.digest, expiresAt: null }];
         await sql.run(

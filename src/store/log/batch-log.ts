@@ -3,10 +3,8 @@ import { joinIds } from "../../lib/text/joined-ids.ts";
 import { nameFiles } from "../files/files.ts";
 import type { NamedFile } from "../files/ports.ts";
 import type { BatchLog, NewSend, SendOutcome, SendVerdict } from "../ports.ts";
-import type { Driver, Rows } from "../sql/driver.ts";
+import type { Rows } from "../sql/driver.ts";
 import type { LogTransaction, LogWriter } from "./log-writer.ts";
-
-const findOrganization = "SELECT id, head FROM organization WHERE id = ? AND deleted_at IS NULL";
 
 type Missing = Extract<SendOutcome, { outcome: "refused" }>["missing"];
 type Looking = Pick<Rows, "find">;
@@ -26,7 +24,7 @@ export type Circumstances = {
 /**
  * Creates the batch log. If a batch fails as a whole, its sends are tried one by one, so that a bad one fails alone.
  */
-export function createBatchLog({ driver, writer }: { driver: Driver; writer: LogWriter }): BatchLog {
+export function createBatchLog({ writer }: { writer: LogWriter }): BatchLog {
   const append = (sends: NewSend[]) => {
     const orgs = sends.map(({ org }) => org);
     const look = (rows: Looking) => findCircumstances(rows, sends);
@@ -53,20 +51,12 @@ export function createBatchLog({ driver, writer }: { driver: Driver; writer: Log
       }
     },
     check: (send) =>
-      driver.aside(
-        async (sql) => {
-          await sql.limitTo([send.org]);
-          const organizations = await sql.all<{ id: string; head: number }>(findOrganization, send.org);
-          const heads = new Map(organizations.map(({ id, head }) => [id, Number(head)]));
-          const circumstances = await findCircumstances(sql.rows, [send]);
-          const conversation = circumstances.conversations.get(joinIds(send.org, send.cid ?? ""));
-          return {
-            verdict: verdictOf(circumstances, heads, send),
-            participants: conversation?.participants ?? 0,
-          };
-        },
-        { of: send.org },
-      ),
+      writer.check(send.org, async ({ rows }, head) => {
+        const heads = new Map(head === undefined ? [] : [[send.org, head]]);
+        const circumstances = await findCircumstances(rows, [send]);
+        const conversation = circumstances.conversations.get(joinIds(send.org, send.cid ?? ""));
+        return { verdict: verdictOf(circumstances, heads, send), participants: conversation?.participants ?? 0 };
+      }),
   };
 }
 

@@ -1,9 +1,10 @@
-import type { CommitMark, LogEvent } from "../../contract/log/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 import { type LogPlace, logStart } from "../../contract/log/log-place.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
 import { type Driver, type Row, type Rows, type Transaction, unowned } from "../sql/driver.ts";
-import { dueRows, readWishes, type Wish, wishesFor } from "../webhooks/wishes.ts";
+import { dueRows, readWishes, type Wish } from "../webhooks/wishes.ts";
 import { importedKind } from "./past.ts";
+import { toLogEvent } from "./send-log.ts";
 
 /** An event without an offset. */
 export type NewEvent = Omit<LogEvent, "offset" | "prev"> & {
@@ -14,19 +15,8 @@ export type NewEvent = Omit<LogEvent, "offset" | "prev"> & {
   createdAt: number;
 };
 
-/**
- * An imported message: it is given a place before the log, where no player looks. `importId` is its id in the import.
- */
-export type PastMessage = {
-  org: string;
-  id: string;
-  importId: string;
-  cid: string;
-  sender: string;
-  payload: string;
-  createdAt: number;
-  keyId: string;
-};
+/** An imported message: it is given a place before the log, where no player looks. `mid` is its id in the import. */
+export type PastEvent = Omit<NewEvent, "kind">;
 
 /** A transaction that may emit events. */
 export type LogTransaction = {
@@ -41,10 +31,10 @@ export type LogTransaction = {
   /** The offset after which the organization's next imported message lies. */
   pastHead(org: string): number;
   /** Gives the message the next offset before the log, and stores it with the transaction. Nobody hears of it. */
-  emitPast(message: PastMessage): void;
-  /** Takes bytes that are removed off the organization's count; needs an `emit` or `emitPast` of it in the same transaction. */
-  uncount(org: string, bytes: number): void;
-  /** Adds to the organization's count what a stored event grew by, or with fewer than 0 bytes shrank by. */
+  emitPast(message: PastEvent): void;
+  /** Adds to the organization's stored bytes, or with fewer than 0 takes from them. Those of a deleted one do not count. */
+  count(org: string, bytes: number): void;
+  /** Counts what a stored event grew by, or with fewer than 0 bytes shrank by. */
   recount(org: string, offset: number, bytes: number): void;
 };
 
@@ -55,6 +45,9 @@ export type LogTransaction = {
 export type Emitted = Pick<LogEvent, "offset" | "prev"> & { webhooks?: number | undefined };
 
 type Work<Result, Seen = void> = (transaction: LogTransaction, seen: Seen) => Promise<Result>;
+
+/** Work on an organization whose log ends at `head`. */
+type Change<Result> = (transaction: LogTransaction, head: number) => Promise<Result>;
 
 /** Reads the rows that decide the outcome of a batch. */
 type Look<Seen> = (rows: Pick<Rows, "find">) => Promise<Seen>;
@@ -79,10 +72,9 @@ type LockedRow = {
  */
 type LockedLog = { place: LogPlace; storedBytes: number; countedTo: number; pastHead: number; wishes: Wish[] };
 
-type PastRow = EventRow & { org: string };
+type EmittedEvent = { event: NewEvent; place: Emitted };
 
-type EmittedEvent = { event: NewEvent; place: Emitted; recipients: number | undefined; log: LockedLog };
-
+const findHead = "SELECT head FROM organization WHERE id = ? AND deleted_at IS NULL";
 const lockedColumns = [
   "id",
   "head",
@@ -98,23 +90,25 @@ const lockedColumns = [
 /** Writes events to logs, in one transaction with the rows they concern. */
 export type LogWriter = {
   /**
-   * Locks the rows of `orgs` in key order, runs `work`, stores the emitted events and commits. If it rejects, nothing
-   * was stored, unless the database was lost during the commit: then the outcome is unknown. A single organization waits
-   * its own turn.
+   * Locks the rows of `orgs` in key order, runs `work`, stores the emitted events and commits; then announces them. If it
+   * rejects, nothing was stored, unless the database was lost during the commit: then the outcome is unknown. A single
+   * organization waits its own turn by default.
    */
-  commit<Result>(orgs: string[], work: Work<Result>): Promise<Result>;
+  transaction<Result>(orgs: string[], work: Work<Result>, turn?: Turn): Promise<Result>;
+  /** Like `transaction` for one organization. Returns `missing` if it does not exist. */
+  change<Result, Missing>(org: string, missing: Missing, work: Change<Result>): Promise<Result | Missing>;
+  /** Like `change`, for one of the many parts of a change. */
+  bulk<Result, Missing>(org: string, missing: Missing, work: Change<Result>): Promise<Result | Missing>;
   /**
-   * Like `commit`, in the turn that batches share. The queries of `look` are sent right after the lock, without waiting
-   * for it, and see the state under the lock.
+   * Like `transaction`, in the turn that batches share and without announcing. The queries of `look` are sent right after
+   * the lock, without waiting for it, and see the state under the lock.
    */
   commitBatch<Result, Seen>(orgs: string[], look: Look<Seen>, work: Work<Result, Seen>): Promise<Result>;
-  /** Like `commit`, and then announces the events. */
-  transaction<Result>(orgs: string[], work: Work<Result>): Promise<Result>;
-  /** Like `transaction`, for one of the many parts of a change to one organization. */
-  bulk<Result>(org: string, work: Work<Result>): Promise<Result>;
+  /** Runs `work`, which only reads, beside the commits, in the turn of the organization. Without `head` it does not exist. */
+  check<Result>(org: string, work: (sql: Transaction, head: number | undefined) => Promise<Result>): Promise<Result>;
 };
 
-/** Creates a log writer. `announce` is called after each `transaction` that emitted events, in offset order. */
+/** Creates a log writer. `announce` is called after each commit with events, except batches, with them in offset order. */
 export function createLogWriter({
   driver,
   announce,
@@ -129,119 +123,124 @@ export function createLogWriter({
     return new Map(live.map((row) => [row.id, logOf(row)]));
   }
 
-  async function store({ rows }: Transaction, emitted: EmittedEvent[]): Promise<unknown> {
-    const last = new Map<string, EmittedEvent>();
-    const eventRows = emitted.map((one) => {
-      const row = toRow(one);
-      countIn(one.log, one.place.offset, row);
-      last.set(one.event.org, one);
-      return row;
-    });
-    const heads = [...last].map(
-      ([
-        id,
-        {
-          event,
-          place: { offset },
-          log,
-        },
-      ]) => ({
-        id,
-        head: offset,
-        head_id: event.id,
-        head_id_offset: offset,
-        stored_bytes: log.storedBytes,
-        counted_to: log.countedTo,
-      }),
-    );
-    const due = emitted.flatMap(({ event, place, log }) =>
-      log.wishes.length === 0 ? [] : dueRows(log.wishes, event, place.offset),
-    );
-    return await Promise.all([
-      rows.insert("event", eventRows),
-      rows.update("organization", ["id"], heads),
-      rows.insert("webhook_due", due),
-    ]);
-  }
-
-  async function storePast({ rows }: Transaction, past: PastRow[], logs: Map<string, LockedLog>): Promise<unknown> {
-    for (const row of past) {
-      const log = logs.get(row.org);
-      if (log !== undefined) log.storedBytes += bytesOf(row);
-    }
-    const orgs = [...new Set(past.map(({ org }) => org))];
-    const heads = orgs.map((id) => {
-      const { pastHead, storedBytes } = requireLog(logs, id);
-      return { id, past_head: pastHead, stored_bytes: storedBytes };
-    });
-    return await Promise.all([rows.insert("event", past), rows.update("organization", ["id"], heads)]);
-  }
-
-  /** Stores the counts of organizations whose stored events changed in size. */
-  async function storeCounts({ rows }: Transaction, orgs: Set<string>, logs: Map<string, LockedLog>): Promise<void> {
-    const counts = Array.from(orgs, (id) => ({ id, stored_bytes: requireLog(logs, id).storedBytes }));
-    await rows.update("organization", ["id"], counts);
-  }
-
   async function write<Result, Seen>(
     orgs: readonly string[],
     { look, work, turn }: { look: Look<Seen>; work: Work<Result, Seen>; turn: Turn },
   ): Promise<{ result: Result; emitted: EmittedEvent[] }> {
     return await driver.transaction(async (sql) => {
       const [logs, , seen] = await Promise.all([lock(sql, orgs), sql.limitTo(orgs), look(sql.rows)]);
-      const heads = new Map([...logs].map(([org, { place }]) => [org, place.offset]));
-      const emitted: EmittedEvent[] = [];
-      const past: PastRow[] = [];
-      const emit = (event: NewEvent, recipients?: number) => {
-        const log = requireLog(logs, event.org);
-        const webhooks = log.wishes.length === 0 ? undefined : wishesFor(log.wishes, event).length;
-        const place = { offset: log.place.offset + 1, prev: log.place.id, webhooks };
-        log.place = { offset: place.offset, id: event.id };
-        emitted.push({ event, place, recipients, log });
-        return place;
-      };
-      const pastHead = (org: string) => requireLog(logs, org).pastHead;
-      const emitPast = (message: PastMessage) => {
-        const log = requireLog(logs, message.org);
-        past.push(toPastRow(message, ++log.pastHead));
-      };
-      const uncount = (org: string, bytes: number) => {
-        requireLog(logs, org).storedBytes -= bytes;
-      };
-      const recounted = new Set<string>();
-      const recount = (org: string, offset: number, bytes: number) => {
-        const log = requireLog(logs, org);
-        if (offset > log.countedTo) return; // it will be counted with its size of then
-        log.storedBytes = Math.max(0, log.storedBytes + bytes);
-        recounted.add(org);
-      };
-      const result = await work({ sql, heads, emit, pastHead, emitPast, uncount, recount }, seen);
-      sql.lastly(store(sql, emitted));
-      if (past.length > 0) sql.lastly(storePast(sql, past, logs)); // after the events, which write the same count
-      for (const { event } of emitted) recounted.delete(event.org); // stored with the head
-      if (recounted.size > 0) sql.lastly(storeCounts(sql, recounted, logs));
+      const { transaction, emitted, store } = collect(sql, logs);
+      const result = await work(transaction, seen);
+      sql.lastly(store());
       return { result, emitted };
     }, turn);
   }
 
-  const writeInTurn = async <Result>(orgs: string[], work: Work<Result>, turn = turnOf(orgs)) =>
-    await write(orgs, { look: async () => undefined, work, turn });
-
-  async function writeAndAnnounce<Result>(orgs: string[], work: Work<Result>, turn?: Turn): Promise<Result> {
-    const { result, emitted } = await writeInTurn(orgs, work, turn);
+  async function transaction<Result>(orgs: string[], work: Work<Result>, turn = turnOf(orgs)): Promise<Result> {
+    const { result, emitted } = await write(orgs, { look: async () => undefined, work, turn });
     if (emitted.length > 0) announce(emitted.map(({ event, place }) => toLogEvent(event, place)));
     return result;
   }
 
+  async function change<Result, Missing>(org: string, missing: Missing, work: Change<Result>, turn: Turn) {
+    const ifThere = async (transaction: LogTransaction) => {
+      const head = transaction.heads.get(org);
+      return head === undefined ? missing : await work(transaction, head);
+    };
+    return await transaction([org], ifThere, turn);
+  }
+
   return {
-    commit: async (orgs, work) => (await writeInTurn(orgs, work)).result,
+    transaction,
+    change: (org, missing, work) => change(org, missing, work, { of: org }),
+    bulk: (org, missing, work) => change(org, missing, work, { of: org, isBulk: true }),
     async commitBatch(orgs, look, work) {
       const distinct = [...new Set(orgs)]; // a batch names an organization once for each of its sends
       return (await write(distinct, { look, work, turn: "batch" })).result;
     },
-    transaction: (orgs, work) => writeAndAnnounce(orgs, work),
-    bulk: (org, work) => writeAndAnnounce([org], work, { of: org, isBulk: true }),
+    check: (org, work) =>
+      driver.aside(
+        async (sql) => {
+          await sql.limitTo([org]);
+          const [row] = await sql.all<{ head: number }>(findHead, org);
+          return await work(sql, row && Number(row.head));
+        },
+        { of: org },
+      ),
   };
+}
+
+/** Collects what a transaction emits and counts in locked logs. `store` sends all of it to the database. */
+function collect(sql: Transaction, logs: ReadonlyMap<string, LockedLog>) {
+  const emitted: EmittedEvent[] = [];
+  const events: EventRow[] = [];
+  const due: Row[] = [];
+  const moved = new Map<string, LockedLog>(); // those with new events
+  const counted = new Map<string, LockedLog>(); // those of which only the counts or the past have changed
+
+  function logOfChange(org: string): LockedLog {
+    const log = requireLog(logs, org);
+    counted.set(org, log);
+    return log;
+  }
+
+  function emit(event: NewEvent, recipients?: number): Emitted {
+    const { org } = event;
+    const log = requireLog(logs, org);
+    moved.set(org, log);
+    const offset = log.place.offset + 1;
+    const waiting = log.wishes.length === 0 ? undefined : dueRows(log.wishes, event, offset);
+    if (waiting !== undefined) due.push(...waiting);
+    const place = { offset, prev: log.place.id, webhooks: waiting?.length };
+    log.place = { offset, id: event.id };
+    const row = toRow(event, offset, recipients);
+    countIn(log, offset, row);
+    events.push(row);
+    emitted.push({ event, place });
+    return place;
+  }
+
+  const transaction: LogTransaction = {
+    sql,
+    heads: new Map([...logs].map(([org, { place }]) => [org, place.offset])),
+    emit,
+    pastHead: (org) => requireLog(logs, org).pastHead,
+    emitPast(message) {
+      const log = logOfChange(message.org);
+      const row = toRow({ ...message, kind: importedKind }, ++log.pastHead, 0); // it was sent to nobody
+      log.storedBytes += bytesOf(row);
+      events.push(row);
+    },
+    count(org, bytes) {
+      if (!logs.has(org)) return;
+      const log = logOfChange(org);
+      log.storedBytes = Math.max(0, log.storedBytes + bytes);
+    },
+    recount(org, offset, bytes) {
+      // One that is not counted yet will be with its size of then.
+      if (offset <= requireLog(logs, org).countedTo) transaction.count(org, bytes);
+    },
+  };
+
+  async function store(): Promise<void> {
+    const heads = Array.from(moved, ([id, log]) => {
+      const { offset, id: eventId = null } = log.place;
+      return { id, head: offset, head_id: eventId, head_id_offset: offset, ...countsOf(log) };
+    });
+    const others = [...counted].filter(([org]) => !moved.has(org)).map(([id, log]) => ({ id, ...countsOf(log) }));
+    await Promise.all([
+      sql.rows.insert("event", events),
+      sql.rows.update("organization", ["id"], heads),
+      sql.rows.insert("webhook_due", due),
+      others.length > 0 && sql.rows.update("organization", ["id"], others),
+    ]);
+  }
+
+  return { transaction, emitted, store };
+}
+
+function countsOf({ storedBytes, countedTo, pastHead }: LockedLog) {
+  return { stored_bytes: storedBytes, counted_to: countedTo, past_head: pastHead };
 }
 
 function logOf(row: LockedRow): LockedLog {
@@ -282,10 +281,10 @@ function headOf({ head, head_id, head_id_offset }: LockedRow): LogPlace {
   return { offset, id: head_id !== null && Number(head_id_offset) === offset ? head_id : undefined };
 }
 
-function toRow({ event, place, recipients }: EmittedEvent): EventRow {
+function toRow(event: PastEvent & { kind: string }, offset: number, recipients: number | undefined): EventRow {
   return {
     org: event.org,
-    offset: place.offset,
+    offset,
     kind: event.kind,
     id: event.id,
     cid: event.cid ?? null,
@@ -298,32 +297,4 @@ function toRow({ event, place, recipients }: EmittedEvent): EventRow {
     key_id: event.keyId ?? null,
     recipients: recipients ?? null,
   };
-}
-
-/** The row of an imported message, which was sent to nobody. */
-function toPastRow(message: PastMessage, offset: number): PastRow {
-  const { org, id, importId, cid, sender, payload, createdAt, keyId } = message;
-  return {
-    org,
-    offset,
-    kind: importedKind,
-    id,
-    cid,
-    sender,
-    mid: importId,
-    uids: null,
-    payload,
-    created_at: createdAt,
-    key_id: keyId,
-    recipients: 0,
-  };
-}
-
-/** The part of a stored event that is published, without what only the store needs. */
-export function toLogEvent(
-  { org, kind, id, cid, payload, uids }: NewEvent,
-  { offset, prev }: Emitted,
-  committed?: CommitMark,
-): LogEvent {
-  return { org, offset, kind, id, cid, payload, uids, prev, committed };
 }

@@ -3,7 +3,6 @@ import type { CommitMark, LogEvent } from "../../contract/log/log-event.ts";
 import { forgetOldest } from "../../lib/caches/forget-oldest.ts";
 import { createBatcher, type Overlap } from "../../lib/queues/batcher.ts";
 import type { BatchLog, NewSend, PendingSends, SendLog, SendOutcome } from "../ports.ts";
-import { toLogEvent } from "./log-writer.ts";
 
 const maxBatch = 128; // their answers take the serving thread some 3 ms, and nobody else gets a turn meanwhile
 const maxWaiting = 20_000;
@@ -101,6 +100,15 @@ export function createSendLog({
       return oldest;
     },
   };
+}
+
+/** The part of a stored event that is published, without what only the store needs. */
+export function toLogEvent(
+  { org, kind, id, cid, payload, uids }: Omit<LogEvent, "offset" | "prev" | "committed">,
+  { offset, prev }: Pick<LogEvent, "offset" | "prev">,
+  committed?: CommitMark,
+): LogEvent {
+  return { org, offset, kind, id, cid, payload, uids, prev, committed };
 }
 
 function weightOf({ payload, uids }: NewSend): number {

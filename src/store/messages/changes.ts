@@ -28,7 +28,6 @@ type Plan<Change> = { participants: number; cid: string } & Change;
 type EditPlan = Plan<{ edited: Exclude<ReturnType<typeof applyEdit>, string> | undefined; row: MessageRow }>;
 type RecallPlan = Plan<{ ids: string[]; offsets: number[] }>;
 
-const findOrganization = "SELECT id FROM organization WHERE id = ? AND deleted_at IS NULL";
 const messageColumns = ["id", "offset", "kind", "cid", "sender", "payload", "edit_offset"];
 const placeColumns = ["id", "offset", "kind", "cid"];
 const conversationColumns = ["id", "log_start", "past_start", "participants"];
@@ -45,31 +44,23 @@ export function createMessageChanges({ driver, writer }: Dependencies): MessageC
     plan: (rows: Looking) => Promise<Decided | Refused>,
     outcomeOf: (decided: Decided) => ChangeOutcome,
   ): Promise<ChangeCheck> {
-    return await driver.aside(
-      async (sql) => {
-        await sql.limitTo([org]);
-        if ((await sql.all(findOrganization, org)).length === 0)
-          return { outcome: refused("organization"), participants: 0 };
-        const decided = await plan(sql.rows);
-        if (isRefused(decided)) return { outcome: decided, participants: 0 };
-        return { outcome: outcomeOf(decided), participants: decided.participants };
-      },
-      { of: org },
-    );
+    return await writer.check(org, async ({ rows }, head) => {
+      const decided = head === undefined ? refused("organization") : await plan(rows);
+      if (isRefused(decided)) return { outcome: decided, participants: 0 };
+      return { outcome: outcomeOf(decided), participants: decided.participants };
+    });
   }
 
   return {
     edit: (edit) =>
-      writer.transaction([edit.org], async (transaction) => {
-        if (!transaction.heads.has(edit.org)) return refused("organization");
+      writer.change(edit.org, refused("organization"), async (transaction) => {
         const plan = await planEdit(transaction.sql.rows, edit);
         if (isRefused(plan)) return plan;
         await makeEdit(transaction, dialect, edit, plan);
         return outcomeOfEdit(plan);
       }),
     recall: (recall) =>
-      writer.transaction([recall.org], async (transaction) => {
-        if (!transaction.heads.has(recall.org)) return refused("organization");
+      writer.change(recall.org, refused("organization"), async (transaction) => {
         const plan = await planRecall(transaction.sql.rows, recall);
         if (isRefused(plan)) return plan;
         await makeRecall(transaction, dialect, recall, plan);

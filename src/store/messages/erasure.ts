@@ -85,16 +85,14 @@ export function createErasureWrites({ driver, writer }: Dependencies): ErasureWr
 
   return {
     begin: (org, uid) =>
-      writer.transaction([org], async ({ sql, heads }) => {
-        if (!heads.has(org)) return false;
+      writer.change(org, false, async ({ sql }) => {
         const forgetName = `UPDATE "user" SET name = NULL WHERE org = ? AND id = ? AND deleted_at IS NOT NULL`;
         const isKnown = (await sql.run(forgetName, org, uid)) > 0;
         sql.forget();
         return isKnown;
       }),
     erase: (erasure, events) =>
-      writer.bulk(erasure.org, async (transaction) => {
-        if (!transaction.heads.has(erasure.org)) return;
+      writer.bulk(erasure.org, undefined, async (transaction) => {
         await eraseMessages(transaction, erasure, offsetsOf(events, false));
         await eraseParameters(transaction, erasure, offsetsOf(events, true));
       }),

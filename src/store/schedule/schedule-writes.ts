@@ -31,7 +31,6 @@ const addToSchedule = `INSERT INTO schedule (org, next_at, waiting) VALUES (?, ?
   ON CONFLICT (org) DO UPDATE SET waiting = schedule.waiting + excluded.waiting,
     next_at = CASE WHEN excluded.next_at < schedule.next_at THEN excluded.next_at ELSE schedule.next_at END`;
 const takeOffSchedule = "UPDATE schedule SET waiting = waiting - ? WHERE org = ?";
-const countBytes = "UPDATE organization SET stored_bytes = stored_bytes + ? WHERE id = ?";
 
 type Dependencies = { driver: Pick<Driver, "dialect">; writer: LogWriter };
 
@@ -41,7 +40,8 @@ type Dependencies = { driver: Pick<Driver, "dialect">; writer: LogWriter };
  */
 export function createScheduleWrites({ driver, writer }: Dependencies): ScheduleWrites {
   async function settleAll(org: string, settlement: Settlement): Promise<Settled[]> {
-    return await writer.bulk(org, (transaction) => settleIn(transaction, org, settlement));
+    const turn = { of: org, isBulk: true } as const;
+    return await writer.transaction([org], (transaction) => settleIn(transaction, org, settlement), turn);
   }
 
   /** Marks a send as failed for an error that nobody expects, as it would fail each time and hold up the others. */
@@ -59,38 +59,34 @@ export function createScheduleWrites({ driver, writer }: Dependencies): Schedule
 
   return {
     put: (org, send, by) =>
-      writer.commit([org], async (transaction) => {
+      writer.change(org, { outcome: "missing" as const }, async (transaction) => {
         const outcome = await putIn(transaction, org, send);
         await requireKey(driver.dialect, transaction.sql, by);
         return outcome;
       }),
     async cancel(org, id, { revision, now }) {
-      return await writer.commit([org], async ({ sql, heads }) => {
-        if (!heads.has(org)) return false;
+      return await writer.change(org, false, async ({ sql, count }) => {
         const [row] = await sql.all<Found>(find, org, id);
         if (row?.state !== "waiting" || row.revision !== revision) return false;
         await sql.run(cancelOne, now, org, id);
-        await sql.run(countBytes, -Number(row.bytes), org);
+        count(org, -Number(row.bytes));
         await sql.run(takeOffSchedule, 1, org); // the next look finds out that it has nothing to do
         sql.forget();
         return true;
       });
     },
     async cancelSome(org, { sender, now, limit }) {
-      return await writer.bulk(org, async ({ sql, heads }) => {
-        const rows = heads.has(org)
-          ? await sql.all<{ id: string; bytes: number }>(findOfSender, org, sender, limit)
-          : [];
+      return await writer.bulk(org, 0, async ({ sql, count }) => {
+        const rows = await sql.all<{ id: string; bytes: number }>(findOfSender, org, sender, limit);
         if (rows.length === 0) return 0;
         const cancelled = { org, state: "cancelled", request: null, bytes: 0, ended_at: now };
-        const bytes = rows.reduce((sum, row) => sum + Number(row.bytes), 0);
+        for (const { bytes } of rows) count(org, -Number(bytes));
         await Promise.all([
           sql.rows.update(
             "scheduled_send",
             ["org", "id"],
             rows.map(({ id }) => ({ ...cancelled, id })),
           ),
-          sql.run(countBytes, -bytes, org),
           sql.run(takeOffSchedule, rows.length, org),
         ]);
         sql.forget();
@@ -111,11 +107,10 @@ export function createScheduleWrites({ driver, writer }: Dependencies): Schedule
 }
 
 async function putIn(
-  { sql, heads }: LogTransaction,
+  { sql, count }: LogTransaction,
   org: string,
   { id, sendAt, request, sender, fingerprint, revision, keyId, now, replaces, mostWaiting }: NewScheduledSend,
 ): Promise<ScheduleOutcome> {
-  if (!heads.has(org)) return { outcome: "missing" };
   const [row] = await sql.all<ScheduledRow & { bytes: number }>(find, org, id);
   if (row?.revision !== replaces || (row !== undefined && row.state !== "waiting")) return { outcome: "changed" };
   const isNew = row === undefined;
@@ -139,10 +134,10 @@ async function putIn(
     try_id: null,
   };
   const rows = [{ org, ...stored, sender, bytes }];
+  count(org, bytes - Number(row?.bytes ?? 0));
   sql.lastly(
     Promise.all([
       isNew ? sql.rows.insert("scheduled_send", rows) : sql.rows.update("scheduled_send", ["org", "id"], rows),
-      sql.run(countBytes, bytes - Number(row?.bytes ?? 0), org),
       sql.run(addToSchedule, org, sendAt, isNew ? 1 : 0),
     ]),
   );
@@ -154,7 +149,7 @@ async function settleIn(
   org: string,
   { now, entries, notBefore }: Settlement,
 ): Promise<Settled[]> {
-  const { sql, heads, uncount } = transaction;
+  const { sql, heads, count } = transaction;
   if (!heads.has(org)) {
     await sql.run("DELETE FROM schedule WHERE org = ?", org); // its sends go with the rest of the organization
     return entries.map(({ id }) => ({ id, state: "over" }));
@@ -168,9 +163,7 @@ async function settleIn(
   });
   const outcomes = await send(transaction, live);
   const ended = live.map((entry) => ({ tryId: entry.tryId, ...endOf(entry, outcomes.get(entry.id), now) }));
-  const freed = live.reduce((sum, { id }) => sum + Number(found.get(id)?.bytes ?? 0), 0);
-  const hasEvents = ended.some(({ settled }) => settled.state === "sent" && settled.isNew);
-  if (hasEvents) uncount(org, freed); // written with the events
+  for (const { id } of live) count(org, -Number(found.get(id)?.bytes ?? 0));
   const updates = ended.map(({ settled, endedAt, serverMid, tryId }) => ({
     org,
     id: settled.id,
@@ -182,10 +175,7 @@ async function settleIn(
     problem: settled.state === "failed" ? JSON.stringify(settled.failure) : null,
     try_id: tryId,
   }));
-  await Promise.all([
-    sql.rows.update("scheduled_send", ["org", "id"], updates),
-    hasEvents || freed === 0 ? undefined : sql.run(countBytes, -freed, org),
-  ]);
+  await sql.rows.update("scheduled_send", ["org", "id"], updates);
   if (ended.some(({ settled }) => settled.state === "failed")) sql.forget(); // what was sent is in the log
   await reschedule(sql, org, { now, ended: live.length, notBefore });
   const settled = new Map(ended.map((one) => [one.settled.id, one.settled]));

@@ -9,8 +9,6 @@ import { lookAt } from "./import-look.ts";
 import { type ImportPlan, planImport } from "./import-plan.ts";
 import { type ImportOutcome, type ImportPart, type ImportWrites, payloadOf } from "./ports.ts";
 
-const findOrganization = "SELECT id FROM organization WHERE id = ? AND deleted_at IS NULL";
-
 type Dependencies = { driver: Driver; writer: LogWriter };
 
 /**
@@ -20,9 +18,7 @@ type Dependencies = { driver: Driver; writer: LogWriter };
 export function createImportWrites({ driver, writer }: Dependencies): ImportWrites {
   async function addAll(part: ImportPart, givesIds: boolean): Promise<ImportOutcome | undefined> {
     const { org } = part;
-    return await writer.bulk(org, async (transaction) => {
-      const head = transaction.heads.get(org);
-      if (head === undefined) return undefined;
+    return await writer.bulk(org, undefined, async (transaction, head) => {
       const found = await lookAt(transaction.sql.rows, part);
       const plan = planImport(found, part, { pastHead: transaction.pastHead(org), givesIds });
       await writeAll(driver, transaction, { part, plan, head });
@@ -41,21 +37,13 @@ export function createImportWrites({ driver, writer }: Dependencies): ImportWrit
   }
 
   async function check(part: ImportPart, also: readonly string[]): Promise<ImportOutcome | undefined> {
-    return await driver.aside(
-      async (sql) => {
-        const { org } = part;
-        await sql.limitTo([org]);
-        if ((await sql.all(findOrganization, org)).length === 0) return undefined;
-        const found = await lookAt(sql.rows, part);
-        const declared = {
-          ...part,
-          items: also.map((id) => ({ kind: "conversation", id, name: undefined }) as const),
-        };
-        planImport(found, declared, { pastHead: 0, givesIds: false });
-        return outcomeOf(planImport(found, part, { pastHead: 0, givesIds: false }), false);
-      },
-      { of: part.org },
-    );
+    return await writer.check(part.org, async ({ rows }, head) => {
+      if (head === undefined) return undefined;
+      const found = await lookAt(rows, part);
+      const items = also.map((id) => ({ kind: "conversation", id, name: undefined }) as const);
+      planImport(found, { ...part, items }, { pastHead: 0, givesIds: false });
+      return outcomeOf(planImport(found, part, { pastHead: 0, givesIds: false }), false);
+    });
   }
 
   return { add, check };
@@ -122,14 +110,12 @@ async function writeMessages(driver: Driver, transaction: LogTransaction, { part
     const remove = `DELETE FROM event WHERE org = ? AND id IN (${driver.dialect.textsOf("?")})
       RETURNING OCTET_LENGTH(payload) AS bytes`;
     const removed = await sql.all<{ bytes: number }>(remove, org, JSON.stringify(plan.stale));
-    transaction.uncount(
-      org,
-      removed.reduce((sum, { bytes }) => sum + Number(bytes), 0),
-    );
+    for (const { bytes } of removed) transaction.count(org, -Number(bytes));
   }
   for (const message of plan.messages) {
-    const { id, importId, cid, sender, createdAt } = message;
-    transaction.emitPast({ org, id, importId, cid, sender, payload: payloadOf(message), createdAt, keyId });
+    const { id, importId: mid, cid, sender, createdAt } = message;
+    const payload = payloadOf(message);
+    transaction.emitPast({ org, id, mid, cid, sender, payload, uids: undefined, createdAt, keyId });
   }
   await nameImportedFiles(sql, { org, messages: plan.messages, now });
 }

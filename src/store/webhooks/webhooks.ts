@@ -63,9 +63,8 @@ export function createWebhookWrites({ driver, writer }: { driver: Driver; writer
     ) => Promise<{ left?: StoredWebhook[]; result: Result }>,
     by?: KeyProof,
   ): Promise<Result> {
-    return await writer.commit([org], async (transaction) => {
-      const { sql, heads } = transaction;
-      if (!heads.has(org)) return missing;
+    return await writer.change(org, missing, async (transaction) => {
+      const { sql } = transaction;
       const { left, result } = await work(transaction, (await sql.all<WebhookRow>(findAll, org)).map(toWebhook));
       if (left !== undefined)
         await sql.run("UPDATE organization SET webhooks = CAST(? AS TEXT) WHERE id = ?", wishesColumn(left), org);

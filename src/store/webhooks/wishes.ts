@@ -25,19 +25,15 @@ export function readWishes(column: string | null): Wish[] {
   return column === null ? [] : JSON.parse(column);
 }
 
-/** Those that wait for an event of this kind. */
-export function wishesFor(wishes: readonly Wish[], { kind }: Pick<LogEvent, "kind">): Wish[] {
-  return wishes.filter(({ kinds }) => kinds.includes(kind));
-}
-
-/** The rows of `webhook_due` for an event. */
+/** The rows of `webhook_due` for an event: one for each webhook that waits for its kind. */
 export function dueRows(
   wishes: readonly Wish[],
   event: Pick<LogEvent, "org" | "kind" | "id"> & { createdAt: number },
   offset: number,
 ): Row[] {
-  const { org, id, createdAt } = event;
-  return wishesFor(wishes, event).map(({ webhook, waitMs }) => ({
+  const { org, kind, id, createdAt } = event;
+  const waiting = wishes.filter(({ kinds }) => kinds.includes(kind));
+  return waiting.map(({ webhook, waitMs }) => ({
     org,
     offset,
     webhook,

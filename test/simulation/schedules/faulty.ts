@@ -41,7 +41,7 @@ export const plantedScheduleBugs: Record<string, PlantedBug> = {
       async settle(org, settlement) {
         const writer = createLogWriter({ driver, announce: () => undefined });
         const sends = settlement.entries.flatMap((entry) => ("send" in entry ? entry.send : []));
-        const outcomes = await createBatchLog({ driver, writer }).appendAll(sends);
+        const outcomes = await createBatchLog({ writer }).appendAll(sends);
         const note =
           "UPDATE scheduled_send SET state = 'sent', request = NULL, server_mid = ? WHERE org = ? AND id = ?";
         await driver.transaction(async (sql) => {

@@ -51,7 +51,7 @@ export function startNode(options: Options): Node {
     schedule: { ...product.createStore({ driver, nodeTime }), isShared: driver.dialect.isShared },
     keys: { get: async () => undefined },
     organizations: createOrganizationReads({ reader: driver }),
-    checks: createBatchLog({ driver, writer }),
+    checks: createBatchLog({ writer }),
     use: {
       know: () => undefined,
       admitSend() {
