@@ -6,8 +6,9 @@ const comment = new TextEncoder().encode(":\n\n");
 const nothing = new Uint8Array();
 
 /** A body of server-sent events (WHATWG HTML, section 9.2), written piece by piece. */
-export type EventStream = Omit<Line, "end" | "withdraw"> &
+export type EventStream = Omit<Line, "org" | "end" | "withdraw"> &
   Required<Pick<Line, "withdraw">> & {
+    readonly org: string;
     /** The body of the HTTP response. */
     readonly body: ReadableStream<Uint8Array>;
     /** Whether so much is waiting that writers should slow down. */

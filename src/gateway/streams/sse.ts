@@ -11,17 +11,18 @@ import { createId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
 import type { Admission } from "../connections/admission.ts";
+import type { Connection } from "../connections/connection.ts";
 import { tellFault } from "../connections/faults.ts";
 import type { Heartbeats } from "../connections/heartbeat.ts";
 import type { Joiner } from "../connections/join.ts";
 import { answerPreflight, type Origins } from "../connections/origins.ts";
 import type { Register } from "../connections/register.ts";
 import { createSessionTimer } from "../connections/session-timer.ts";
+import { messageIn } from "../fanout/event-facts.ts";
 import type { Topics } from "../fanout/topics.ts";
 import type { Backlog } from "../limits/backlog.ts";
-import { createEventStream } from "./event-stream.ts";
-import { createStreamConnection, type StreamConnection } from "./stream.ts";
-import { encodeSession } from "./stream-frames.ts";
+import { createEventStream, type EventStream } from "./event-stream.ts";
+import { encodeForUser, encodeSession } from "./stream-frames.ts";
 
 const takenWithinSeconds = 5;
 
@@ -41,6 +42,9 @@ type Dependencies = {
   onError(error: unknown): void;
 };
 
+/** A user's connection over server-sent events. */
+type StreamConnection = Connection & EventStream;
+
 /** Creates the server-sent events side of the gateway. */
 export function createStreams(dependencies: Dependencies) {
   const { admission, joiner, topics, register, backlog, heartbeats } = dependencies;
@@ -55,7 +59,7 @@ export function createStreams(dependencies: Dependencies) {
       onCut,
       onEnd,
     });
-    const connection = createStreamConnection({ id, session, stream, topics });
+    const connection = toConnection(stream, session, { id, topics });
     const timer = createSessionTimer({
       owner,
       clock,
@@ -145,6 +149,39 @@ export function createStreams(dependencies: Dependencies) {
       return response;
     },
   };
+}
+
+/** Makes a stream the connection of a session. */
+function toConnection(
+  stream: EventStream,
+  { uid, issuedAt, tokenId }: Session,
+  { id, topics }: { id: string; topics: Topics },
+): StreamConnection {
+  const joined = new Set<string>();
+  const listener = {
+    deliver(frame: Uint8Array, message: string | undefined) {
+      stream.push(frame, message);
+      return stream.isSlow;
+    },
+  };
+  stream.owner.hold(() => {
+    for (const topic of joined) topics.removeStream(topic, listener);
+  });
+  const ofUser: Pick<Connection, "deliver" | "subscribe" | "unsubscribe"> = {
+    deliver(events) {
+      for (const event of events) stream.push(encodeForUser(event), messageIn(event));
+    },
+    subscribe(topic) {
+      if (!stream.isOpen) return;
+      joined.add(topic);
+      topics.addStream(topic, listener);
+    },
+    unsubscribe(topic) {
+      joined.delete(topic);
+      topics.removeStream(topic, listener);
+    },
+  };
+  return Object.assign(stream, ofUser, { id, uid, issuedAt, tokenId });
 }
 
 /** The last message that the client has: `Last-Event-ID`, or without it `lastEventId`, which polyfills of `EventSource` append. */
