@@ -1,14 +1,13 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import { invalidKey, unavailable } from "../../contract/errors/errors.ts";
+import { HeraldError, invalidKey, unavailable } from "../../contract/errors/errors.ts";
 import { idOfApiKey, sliceOfId } from "../../contract/keys/api-key.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
 import { createTokenBuckets } from "../../lib/rates/token-buckets.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import type { KeyWrites } from "../../store/keys/ports.ts";
 import type { Refusals } from "../limits/refusals.ts";
 import type { BootstrapKey } from "./bootstrap-key.ts";
-import type { KeyCache, KnownSecret } from "./key-cache.ts";
-import type { KeyDigest } from "./key-digest.ts";
-import type { KeyUsage } from "./key-usage.ts";
+import type { KeyCache, KeyDigest, KnownSecret } from "./key-cache.ts";
 import { type Caller, nobody } from "./permissions.ts";
 
 /** Identifies callers by their API keys. */
@@ -44,6 +43,7 @@ type Options = {
 
 // While the store is asked, Bun takes one or two megabytes of such a body, which costs as much as ten sends.
 const withLongBodies = { burst: 16, perSecond: 50 };
+const idsPerWrite = 500;
 
 /**
  * Creates authentication by the bootstrap key, which has every scope and is not in the database, and by the keys of the
@@ -111,4 +111,34 @@ function matching(secrets: KnownSecret[], digested: Buffer): KnownSecret | undef
   let found: KnownSecret | undefined;
   for (const secret of secrets) if (timingSafeEqual(secret.digest, digested)) found = secret;
   return found;
+}
+
+/** Collects which keys are used, and tells the store now and then; no request waits for it. */
+export type KeyUsage = {
+  note(id: string): void;
+  /** Writes the usage since the last call. Never rejects: what cannot be written is retried by the next call. */
+  flush(): Promise<void>;
+};
+
+type UsageOptions = { keys: Pick<KeyWrites, "markUsed">; clock: Clock; onError(error: unknown): void };
+
+/** Creates usage tracking whose times are as coarse as the intervals between calls of `flush`. */
+export function createKeyUsage({ keys, clock, onError }: UsageOptions): KeyUsage {
+  const used = new Set<string>();
+  return {
+    note: (id) => void used.add(id),
+    async flush() {
+      const ids = [...used];
+      used.clear();
+      for (let start = 0; start < ids.length; start += idsPerWrite) {
+        try {
+          await keys.markUsed(ids.slice(start, start + idsPerWrite), clock.now());
+        } catch (error) {
+          for (const id of ids.slice(start)) used.add(id);
+          if (!(error instanceof HeraldError)) onError(error); // an outage of the store is reported elsewhere
+          return;
+        }
+      }
+    },
+  };
 }

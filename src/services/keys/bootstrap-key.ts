@@ -4,8 +4,8 @@ import { toIso } from "../../contract/identifiers.ts";
 import { createApiKey } from "../../contract/keys/api-key.ts";
 import type { ApiKeyWithSecret } from "../../contract/keys/keys.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { KeyDigest } from "./key-digest.ts";
-import { type Caller, permitRights, unrestricted } from "./permissions.ts";
+import type { KeyDigest } from "./key-cache.ts";
+import { type Caller, permitRights, unlisted, unrestricted } from "./permissions.ts";
 
 /** The name of the bootstrap key in paths, in the audit log and in the log. */
 export const bootstrapId = "bootstrap";
@@ -48,7 +48,7 @@ const maxFormer = 4;
 
 /** Creates the bootstrap key from its stored form. */
 export function createBootstrapKey({ initial, store, digest, clock, onKey }: Options): BootstrapKey {
-  const current: Caller = { keyId: bootstrapId, rights: unrestricted, secretExpiresAt: undefined, digest: undefined };
+  const current = unlisted(bootstrapId);
   let kept = initial;
   let digested = digest.of(initial.key);
   let turn: Promise<unknown> = Promise.resolve();

@@ -1,11 +1,9 @@
 import type { Clock } from "../../lib/time/clock.ts";
 import type { ApiKeys } from "../../store/keys/ports.ts";
 import type { Refusals } from "../limits/refusals.ts";
-import { type Authentication, createAuthentication } from "./authentication.ts";
+import { type Authentication, createAuthentication, createKeyUsage } from "./authentication.ts";
 import { type BootstrapStore, createBootstrapKey, type KeptBootstrap } from "./bootstrap-key.ts";
-import { createKeyCache } from "./key-cache.ts";
-import { createKeyDigest } from "./key-digest.ts";
-import { createKeyUsage } from "./key-usage.ts";
+import { createKeyCache, createKeyDigest } from "./key-cache.ts";
 import { createKeys, type Keys } from "./keys.ts";
 
 /** Everything about API keys on one node. */

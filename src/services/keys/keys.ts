@@ -7,8 +7,7 @@ import type { Clock } from "../../lib/time/clock.ts";
 import type { ApiKeys, KeyRights, StoredKey } from "../../store/keys/ports.ts";
 import { type Page, type PageQuery, pageOf } from "../pages.ts";
 import { type BootstrapKey, bootstrapId } from "./bootstrap-key.ts";
-import type { KeyCache } from "./key-cache.ts";
-import type { KeyDigest } from "./key-digest.ts";
+import type { KeyCache, KeyDigest } from "./key-cache.ts";
 import { type Caller, permitRevocation, permitRights, proofOf, requireValidKey } from "./permissions.ts";
 
 /** Creates, lists, rotates and revokes API keys. A caller bound to an organization sees only its keys. */

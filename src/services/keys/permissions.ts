@@ -19,16 +19,16 @@ export type Caller = {
 /** The rights of a key without restrictions. */
 export const unrestricted: KeyRights = { scopes: ["*"], org: null, senders: null, networks: null, expiresAt: null };
 
+/** A caller without a key in the database, or without the secret of one; by default with all rights. */
+export function unlisted(keyId: string, rights: KeyRights = unrestricted): Caller {
+  return { keyId, rights, secretExpiresAt: undefined, digest: undefined };
+}
+
 /** The caller of what the server does of itself. */
-export const theServer: Caller = { keyId: "", rights: unrestricted, secretExpiresAt: undefined, digest: undefined };
+export const theServer: Caller = unlisted("");
 
 /** The caller of an open operation, who has no scope. */
-export const nobody: Caller = {
-  keyId: "",
-  rights: { ...unrestricted, scopes: [] },
-  secretExpiresAt: undefined,
-  digest: undefined,
-};
+export const nobody: Caller = unlisted("", { ...unrestricted, scopes: [] });
 
 /**
  * What a write that creates or widens a right checks again in its transaction: this node may not know yet that the key was

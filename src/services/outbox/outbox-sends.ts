@@ -5,7 +5,7 @@ import { createQueue } from "../../lib/queues/queue.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { OutboxEnd, OutboxRow } from "../../store/outbox/ports.ts";
 import type { NewSend, SendLog } from "../../store/ports.ts";
-import { type Caller, unrestricted } from "../keys/permissions.ts";
+import { unlisted } from "../keys/permissions.ts";
 import type { OrganizationUse, TellStored } from "../limits/organization-use.ts";
 import { createBatchLineReader } from "../messages/batch-lines.ts";
 import { appendAdmitted, toMessageSend } from "../messages/messages.ts";
@@ -35,7 +35,7 @@ type Dependencies = {
 const atOnce = { items: 64, weight: 64 * 1024 };
 // These say nothing about the row: it is sent again, with its id.
 const passing = new Set(["unavailable", "storage_full", "internal", "rate_limited"]);
-const caller: Caller = { keyId: "outbox", rights: unrestricted, secretExpiresAt: undefined, digest: undefined };
+const caller = unlisted("outbox");
 
 const tooLong = "the request exceeds HERALD_LIMIT_REQUEST_BYTES, as the text that PostgreSQL makes of it";
 const givenUp =

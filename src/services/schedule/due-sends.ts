@@ -11,7 +11,7 @@ import type {
   Settled,
 } from "../../store/schedule/ports.ts";
 import { bootstrapId } from "../keys/bootstrap-key.ts";
-import { type Caller, unrestricted } from "../keys/permissions.ts";
+import { type Caller, unlisted } from "../keys/permissions.ts";
 import type { OrganizationUse, TellStored } from "../limits/organization-use.ts";
 import { failureOf, prepareSend } from "./scheduled-requests.ts";
 
@@ -56,17 +56,12 @@ type Attempt = { scheduled: ScheduledSend; request?: ScheduledRequest; entry?: D
 export function createDueSends({ schedule, keys, use, readRequest, onEnd, onError }: Dependencies): DueSends {
   /** The holder of the key that scheduled a send. Its networks do not count, as nobody calls. */
   async function callerOf(keyId: string, now: number): Promise<Caller> {
-    if (keyId === bootstrapId) return { keyId, rights: unrestricted, secretExpiresAt: undefined, digest: undefined };
+    if (keyId === bootstrapId) return unlisted(keyId);
     const key = await keys.get(keyId);
     if (key === undefined) throw gone("was revoked");
     if (key.expiresAt !== null && key.expiresAt <= now) throw gone("has expired");
     const { scopes, org, senders, networks, expiresAt } = key;
-    return {
-      keyId,
-      rights: { scopes, org, senders, networks, expiresAt },
-      secretExpiresAt: undefined,
-      digest: undefined,
-    };
+    return unlisted(keyId, { scopes, org, senders, networks, expiresAt });
   }
 
   async function prepare(attempt: Attempt, caller: Promise<Caller>, now: number): Promise<DueSend> {

@@ -6,7 +6,7 @@ import type { KeyReads } from "../../store/keys/ports.ts";
 import type { BatchLog, OrganizationReads } from "../../store/ports.ts";
 import type { ScheduleReads, ScheduleWrites } from "../../store/schedule/ports.ts";
 import type { Audit } from "../audit.ts";
-import { unrestricted } from "../keys/permissions.ts";
+import { unlisted } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import { createDueSends, type EndedSend } from "./due-sends.ts";
 import { createSchedule, type Schedule } from "./schedule.ts";
@@ -63,7 +63,7 @@ export function createScheduling({ limits, elapsed, ...dependencies }: Dependenc
     const recorded = observers?.audit.record({
       requestId: tryId,
       operation,
-      caller: { keyId, rights: unrestricted, secretExpiresAt: undefined, digest: undefined },
+      caller: unlisted(keyId),
       address: undefined,
       target: { organization: org, sender: request?.senderId, conversation, scheduled: id },
       status: error?.status ?? 201,
