@@ -3,8 +3,7 @@ import { openKeys } from "../../../test/harness/servers/keyring.ts";
 import { unavailable } from "../../contract/errors/errors.ts";
 import { createId } from "../../lib/text/ids.ts";
 import { createAudience } from "./audience.ts";
-import { createDeliveryLedger, type DeliveryLedger, type PlayedEvent } from "./delivery-ledger.ts";
-import type { DeliveryStore } from "./delivery-store.ts";
+import { createDeliveryLedger, type DeliveryLedger, type DeliveryStore, type PlayedEvent } from "./delivery-ledger.ts";
 
 const maxPlays = 200;
 

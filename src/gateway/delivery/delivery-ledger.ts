@@ -1,10 +1,10 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
+import type { DeliveryBounds, NewAudience, NewDelivery, Play } from "../../contract/log/deliveries.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createId, timeOfId } from "../../lib/text/ids.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Audience, AudienceVersion } from "./audience.ts";
-import type { AudienceToStore, DeliveryStore, DeliveryToStore, Play } from "./delivery-store.ts";
 import { createHearers, type Hearers } from "./hearers.ts";
 import { groupInSpans } from "./spans.ts";
 
@@ -25,6 +25,16 @@ export type DeliveryLedger = {
   flush(): Promise<void>;
 };
 
+/** Where the ledger stores what it recorded. */
+export type DeliveryStore = {
+  readonly bounds: DeliveryBounds;
+  /**
+   * Audiences precede their children and the deliveries that refer to them. Existing rows are kept. Rejects with a
+   * `HeraldError` if the same batch may be stored later.
+   */
+  record(batch: { audiences: NewAudience[]; deliveries: NewDelivery[] }): Promise<void>;
+};
+
 type Options = {
   deliveries: DeliveryStore;
   clock: Clock;
@@ -35,7 +45,7 @@ type Options = {
 };
 
 /** A delivery that is not stored yet, and the audience to be stored before it. */
-type Entry = { delivery: DeliveryToStore; audience: AudienceToStore | undefined; weight: number };
+type Entry = { delivery: NewDelivery; audience: NewAudience | undefined; weight: number };
 type OpenEntry = Entry & { version: AudienceVersion };
 type Given = { event: PlayedEvent; hearers: Hearers; first: number; last: number };
 
@@ -212,7 +222,7 @@ export function createDeliveryLedger({
   };
 }
 
-type Facts = Pick<DeliveryToStore, "uids" | "connections" | "plays"> & { audience?: string | undefined };
+type Facts = Pick<NewDelivery, "uids" | "connections" | "plays"> & { audience?: string | undefined };
 
 function entryOf({ org, cid, id }: PlayedEvent, { uids, audience, connections, plays }: Facts): Entry {
   return {

@@ -1,4 +1,4 @@
-import type { DeliveryBounds } from "./ports.ts";
+import type { DeliveryBounds } from "../../contract/log/deliveries.ts";
 
 /**
  * How many offsets of the log one stored row of deliveries, or of receipts, covers. Readers look no further than this, so the

@@ -1,7 +1,8 @@
+import type { NewAudience, NewDelivery, Play } from "../../contract/log/deliveries.ts";
 import { createAudienceReader } from "../messages/audience.ts";
 import type { Driver, Reader, Row, Transaction } from "../sql/driver.ts";
 import { spans } from "./bounds.ts";
-import type { DeliveryReads, DeliveryWrites, NewAudience, NewDelivery, Play, StoredDelivery } from "./ports.ts";
+import type { DeliveryReads, DeliveryWrites, StoredDelivery } from "./ports.ts";
 import { findAcknowledged, receiptOf } from "./receipts.ts";
 
 /** Stands for the conversation of system messages to users and to everyone; no identifier is empty. */

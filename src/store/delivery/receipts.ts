@@ -1,8 +1,9 @@
+import type { NewDelivery } from "../../contract/log/deliveries.ts";
 import { addressOf } from "../../contract/log/log-event.ts";
 import { derivedIdOf, timeOfId } from "../../lib/text/ids.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Row, Rows } from "../sql/driver.ts";
-import type { NewDelivery, NewReceipt } from "./ports.ts";
+import type { NewReceipt } from "./ports.ts";
 
 type EventRow = Row & { org: string; offset: number; id: string; cid: string | null; kind: string };
 type SystemRow = EventRow & { mid: string; uids: string | null };

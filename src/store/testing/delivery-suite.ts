@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import type { NewAudience, NewDelivery } from "../../contract/log/deliveries.ts";
 import { createId } from "../../lib/text/ids.ts";
 import { spans } from "../delivery/bounds.ts";
-import type { NewAudience, NewDelivery } from "../delivery/ports.ts";
 import { migrateStore } from "../migrate.ts";
 import type { NewSend } from "../ports.ts";
 import type { Driver } from "../sql/driver.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import type { NewDelivery } from "../../contract/log/deliveries.ts";
 import { createId } from "../../lib/text/ids.ts";
-import type { NewDelivery, Stay, StayPlace } from "../delivery/ports.ts";
+import type { Stay, StayPlace } from "../delivery/ports.ts";
 import { audienceOf, deliveryOf } from "./delivery-suite.ts";
 import { messageOf, type OpenDatabase, useStore } from "./log-suite.ts";
 
