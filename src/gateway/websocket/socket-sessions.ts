@@ -69,7 +69,6 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
   const begin: SocketSessions["begin"] = async (socket, line, session, { since, device }, admit) => {
     const { data } = socket;
     if (!line.isOpen) return;
-    data.deadline?.meet();
     const connection = createSocketConnection(socket, line, session, { device, socketTopics });
     const timer = createSessionTimer({
       owner: line.owner,

@@ -5,7 +5,6 @@ import type { Session } from "../../services/sessions/sessions.ts";
 import { type Connection, comfortableBytes, type Line } from "../connections/connection.ts";
 import type { SessionTimer } from "../connections/session-timer.ts";
 import type { SocketTopics } from "../fanout/socket-topics.ts";
-import type { ConnectDeadline } from "../limits/connect-deadline.ts";
 import { createFrameCounts, type FrameCounts } from "../limits/frame-rates.ts";
 
 /** Why a socket is closed, with the limit it exceeded and when its client may return. */
@@ -35,8 +34,8 @@ export type SocketState = {
   isAtWork: boolean;
   /** What the socket sent recently. */
   readonly counts: FrameCounts;
-  /** Set together with the line. */
-  deadline: ConnectDeadline | undefined;
+  /** Whether the time to open a session has passed: without one, the socket is closed as soon as nothing is being answered. */
+  isOverdue: boolean;
   /** Whether anything has arrived since the last ping. */
   isAlive: boolean;
   /** Bytes that were waiting when last checked. */
@@ -70,7 +69,7 @@ export function createSocketState(
     frames: [],
     isAtWork: false,
     counts: createFrameCounts(now),
-    deadline: undefined,
+    isOverdue: false,
     isAlive: true,
     waitingBytes: 0,
     takings: 0,

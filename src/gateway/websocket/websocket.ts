@@ -14,7 +14,6 @@ import type { Heartbeats } from "../connections/heartbeat.ts";
 import type { Origins } from "../connections/origins.ts";
 import type { Register } from "../connections/register.ts";
 import type { Backlog } from "../limits/backlog.ts";
-import { createConnectDeadline } from "../limits/connect-deadline.ts";
 import { createFrameRates } from "../limits/frame-rates.ts";
 import { errorFrame, readFrame } from "./frames.ts";
 import {
@@ -28,6 +27,7 @@ import {
 } from "./socket.ts";
 import { closingAfter, type SocketSessions } from "./socket-sessions.ts";
 
+const connectWithinMs = 10_000;
 const abnormalCode = 1006; // RFC 6455, section 7.4.1
 
 /** The limits of a WebSocket, in bytes, requests and milliseconds. */
@@ -93,23 +93,23 @@ export function createWebSockets(dependencies: Dependencies) {
 
   /** Answers a frame in a turn of its organization or, before there is a session, of its address. */
   async function answer(socket: Socket, line: SocketLine, text: string): Promise<void> {
-    const { user, deadline, address, counts } = socket.data;
-    const answerNow = async () => {
-      if (line.isOpen) await socketSessions.answer(socket, line, readFrame(text, limits.jsonDepth));
-    };
+    const { user, address, counts } = socket.data;
+    const { owner } = line;
     try {
-      if (user !== undefined) {
+      if (user === undefined) await thread.turn(addressName(address), threadCosts.connect, { owner });
+      else {
         const { org, uid } = user.connection;
-        await thread.turn(org, threadCosts.request(text.length), { part: uid, owner: line.owner });
-        return await answerNow();
+        await thread.turn(org, threadCosts.request(text.length), { part: uid, owner });
       }
-      await deadline?.during(async () => {
-        await thread.turn(addressName(address), threadCosts.connect, { owner: line.owner });
-        await answerNow();
-      });
+      if (line.isOpen) await socketSessions.answer(socket, line, readFrame(text, limits.jsonDepth));
     } finally {
       rates.release(counts, text.length);
+      endIfOverdue(socket, line);
     }
+  }
+
+  function endIfOverdue({ data }: Socket, line: SocketLine): void {
+    if (data.isOverdue && data.user === undefined) line.end("connect_timeout");
   }
 
   function watch(socket: Socket, line: SocketLine): void {
@@ -123,7 +123,10 @@ export function createWebSockets(dependencies: Dependencies) {
       isAlive: () => data.isAlive,
       cut: line.cut,
     });
-    data.deadline = createConnectDeadline(line, heartbeats.timerOf(line.owner));
+    heartbeats.timerOf(line.owner)(connectWithinMs, () => {
+      data.isOverdue = true;
+      if (!data.isAtWork) endIfOverdue(socket, line); // otherwise after the answer, which may open a session
+    });
   }
 
   const handlers: WebSocketHandler<SocketState> = {
