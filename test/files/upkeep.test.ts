@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { unavailable } from "../../src/contract/errors/errors.ts";
 import { createThreadScheduler } from "../../src/lib/event-loop/thread-scheduler.ts";
+import { createOutage } from "../../src/lib/observing/outages.ts";
 import { createFileFigures } from "../../src/services/files/file-figures.ts";
 import { createFileUpkeep } from "../../src/services/files/file-upkeep.ts";
 import { createFiles } from "../../src/services/files/files.ts";
@@ -44,7 +45,8 @@ function startFiles() {
   const store = createStore({ ...database, announce: () => undefined });
   const figures = createFileFigures();
   const told: string[] = [];
-  const outages = { onError: () => void told.push("fails"), onRecovery: () => void told.push("responds again") };
+  const log = { warn: () => void told.push("fails"), info: () => void told.push("responds again") };
+  const outages = createOutage({ log, dependency: "files", address: "", describe: String, clock });
   const disk = createDiskBytes(join(folder, "files"));
   const state = { isAway: false };
   const remove = async (id: string) => {

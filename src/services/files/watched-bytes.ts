@@ -6,28 +6,20 @@ import type { BytesOperation, FileFigures } from "./file-figures.ts";
 type Options = { figures: FileFigures; outages: OutageEvents };
 
 /**
- * Counts what a store of bytes fails to do, and reports the first of consecutive failures, and the recovery. What callers do
+ * Counts what a store of bytes fails to do, and reports failures and successes to `outages`. What callers do
  * wrong, such as an upload that breaks off, is no failure.
  */
 export function watchBytes(bytes: FileBytes, { figures, outages }: Options): FileBytes {
-  let isFailing = false;
-
   function fail(operation: BytesOperation, error: unknown): void {
     if (toHeraldError(error).status < 500) return;
     figures.failures[operation]++;
-    if (!isFailing) outages.onError(error);
-    isFailing = true;
-  }
-
-  function succeed(): void {
-    if (isFailing) outages.onRecovery();
-    isFailing = false;
+    outages.onError(error);
   }
 
   async function watched<Result>(operation: BytesOperation, work: Promise<Result>): Promise<Result> {
     try {
       const result = await work;
-      succeed();
+      outages.onRecovery();
       return result;
     } catch (error) {
       fail(operation, error);

@@ -1,17 +1,15 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from "jose";
 import { unavailable } from "../../contract/errors/errors.ts";
+import { type OutageEvents, tellOutages } from "../../lib/observing/outages.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 
 /** Finds the public key of an identity provider that a token names. */
 export type ProviderKeys = JWTVerifyGetKey;
 
-type Options = {
+type Options = OutageEvents & {
   /** Fetches the JSON Web Key Set (RFC 7517) as text. Must time out by itself. */
   fetchKeySet(): Promise<string>;
   clock: Clock;
-  /** Called for the first of consecutive failed fetches. */
-  onError(error: unknown): void;
-  onRecovery(): void;
 };
 
 const lifetimeMs = 10 * 60_000;
@@ -23,30 +21,24 @@ const cooldownMs = 30_000;
  * once in 30 seconds, whatever tokens come. While the provider is unavailable, known keys stay valid for 6 hours after
  * their fetch; after that, and before the first fetch, it throws `unavailable`.
  */
-export function createProviderKeys({ fetchKeySet, clock, onError, onRecovery }: Options): ProviderKeys {
+export function createProviderKeys({ fetchKeySet, clock, ...outages }: Options): ProviderKeys {
   let known: { find: JWTVerifyGetKey; fetchedAt: number } | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
   let asking: Promise<void> | undefined;
-  let isFailing = false;
 
   async function ask(): Promise<void> {
-    try {
-      // jose validates the set when it is created.
-      const keySet: JSONWebKeySet = JSON.parse(await fetchKeySet());
-      known = { find: createLocalJWKSet(keySet), fetchedAt: clock.now() };
-      if (isFailing) onRecovery();
-      isFailing = false;
-    } catch (error) {
-      if (!isFailing) onError(error);
-      isFailing = true;
-    }
+    // jose validates the set when it is created.
+    const keySet: JSONWebKeySet = JSON.parse(await fetchKeySet());
+    known = { find: createLocalJWKSet(keySet), fetchedAt: clock.now() };
   }
+
+  const askWatched = tellOutages(ask, outages);
 
   /** Fetches the set, or joins a fetch in progress; does nothing within 30 seconds of the last one. */
   async function refresh(): Promise<void> {
     if (asking === undefined && clock.now() - askedAt >= cooldownMs) {
       askedAt = clock.now();
-      asking = ask().finally(() => {
+      asking = askWatched().finally(() => {
         asking = undefined;
       });
     }
