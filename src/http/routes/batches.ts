@@ -1,6 +1,6 @@
 import type { Operations } from "../../contract/operations/all.ts";
 import { linesType } from "../../contract/transfer/lines.ts";
-import type { BatchCall } from "../../services/messages/batch.ts";
+import type { BatchCall } from "../../services/messages/batch-run.ts";
 import type { Batches } from "../../services/messages/batches.ts";
 import { streamOf } from "../answers/text-stream.ts";
 import type { Bind } from "../bind.ts";

@@ -2,13 +2,10 @@ import type { Clock } from "../../lib/time/clock.ts";
 import type { ErasureReads, ErasureWrites, WrittenEvent } from "../../store/messages/ports.ts";
 import type { LogReader, UserReads, UserWrites } from "../../store/ports.ts";
 import type { ScheduleWrites } from "../../store/schedule/ports.ts";
-import { createWorkCharges } from "../transfer/work-charges.ts";
+import { createWorkCharges, type WorkingCall } from "../transfer/work-charges.ts";
 
 /** Whose messages to erase, with which key. */
 export type ErasureWish = { org: string; uid: string; keyId: string };
-
-/** How the call is charged and permitted again, as the work grows with the organization's log. */
-type Call = { pay(cost: number): Promise<void>; permit(): Promise<void> };
 
 /** Deletes users together with what they wrote. */
 export type Erasures = {
@@ -16,7 +13,7 @@ export type Erasures = {
    * Deletes the user, cancels what the user is to send later, and then takes back all messages that the user wrote; resolves with their number, or `undefined` if there
    * never was such a user. Called again, it goes on where it was broken off.
    */
-  erase(wish: ErasureWish, call: Call): Promise<number | undefined>;
+  erase(wish: ErasureWish, call: WorkingCall): Promise<number | undefined>;
 };
 
 type Dependencies = {

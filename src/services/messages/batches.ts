@@ -6,9 +6,8 @@ import { createQueue } from "../../lib/queues/queue.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Caller } from "../keys/permissions.ts";
 import type { TransferSlots } from "../transfer/transfer-slots.ts";
-import type { BatchCall, BatchWish } from "./batch.ts";
 import { createBatchLineReader } from "./batch-lines.ts";
-import { type BatchRun, createBatchRun } from "./batch-run.ts";
+import { type BatchCall, type BatchRun, type BatchWish, createBatchRun } from "./batch-run.ts";
 import type { BatchTarget } from "./batch-sends.ts";
 
 /** Sends messages and system messages line by line. */

@@ -6,7 +6,7 @@ import type { Clock } from "../../lib/time/clock.ts";
 import type { ChangeOutcome, MessageChanges, NewEdit, NewRecall } from "../../store/messages/ports.ts";
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
-import type { Sent } from "./messages.ts";
+import { missingCodes, type Sent } from "./messages.ts";
 
 /** Edits messages and takes them back. Both throw the errors of their operation in the contract. */
 export type Changes = {
@@ -22,16 +22,6 @@ type Dependencies = {
   clock: Clock;
 };
 
-type Refused = Extract<ChangeOutcome, { outcome: "refused" }>["missing"];
-
-const codes = {
-  organization: "organization_not_found",
-  conversation: "conversation_not_found",
-  message: "message_not_found",
-  participant: "sender_not_participant",
-  owner: "sender_not_owner",
-} as const satisfies Partial<Record<Refused, string>>;
-
 /** Whether a change would alter anything; throws the reason if it is refused. */
 export function requireChange(outcome: ChangeOutcome, { org, sender, ...change }: NewEdit | NewRecall): boolean {
   if (outcome.outcome !== "refused") return outcome.outcome === "changed";
@@ -41,7 +31,7 @@ export function requireChange(outcome: ChangeOutcome, { org, sender, ...change }
       message = "id" in change ? change.id : "",
       conversation = "cid" in change ? change.cid : "",
     } = outcome;
-    throw errorAbout(codes[missing], { organization: org, sender, message, conversation });
+    throw errorAbout(missingCodes[missing], { organization: org, sender, message, conversation });
   }
   const fields = [{ pointer: "/messageEdit/body", detail: "must not be empty, as the message has no attachment" }];
   throw new HeraldError("invalid_request", undefined, { fields });

@@ -30,10 +30,13 @@ export function fingerprintOf(payload: unknown): string {
   return Bun.CryptoHasher.hash("sha256", canonicalJson(payload), "base64url");
 }
 
-const missingCodes = {
+/** The codes of what the store did not find for a send, a change or a read. */
+export const missingCodes = {
   organization: "organization_not_found",
   conversation: "conversation_not_found",
+  message: "message_not_found",
   participant: "sender_not_participant",
+  owner: "sender_not_owner",
   user: "sender_not_found",
   file: "file_not_found",
 } as const;

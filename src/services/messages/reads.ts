@@ -6,6 +6,7 @@ import type { Clock } from "../../lib/time/clock.ts";
 import type { NewRead, ReadCall, ReadMarks, ReadResult, ReadScope } from "../../store/reads/ports.ts";
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
+import { missingCodes } from "./messages.ts";
 
 /** Marks conversations as read. */
 export type Reads = {
@@ -23,13 +24,6 @@ type Dependencies = {
   use: Pick<OrganizationUse, "admitChange">;
   clock: Clock;
 };
-
-const missingCodes = {
-  organization: "organization_not_found",
-  conversation: "conversation_not_found",
-  participant: "sender_not_participant",
-  message: "message_not_found",
-} as const;
 
 const maxBatch = 100;
 const maxWaiting = 20_000;

@@ -1,13 +1,15 @@
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import { forgetOldest } from "../../lib/caches/forget-oldest.ts";
 import { createBatcher } from "../../lib/queues/batcher.ts";
+import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Standing, Users } from "../../store/ports.ts";
 import type { Refusals } from "../limits/refusals.ts";
-import { createKnownRevocations } from "./known-revocations.ts";
 import type { Identity, Tokens } from "./tokens.ts";
 
 const maxNewcomers = 200;
 const maxNewcomersWaiting = 20_000;
+const maxKnownRevocations = 10_000;
 
 /** A user allowed to connect, and the place in the log at which that was decided. */
 export type Session = Identity & { head: number; headId: string | undefined; cids: string[] };
@@ -110,4 +112,31 @@ export function createSessions({
 
 function revoked(): HeraldError {
   return new HeraldError("unauthorized", "the user token is no longer valid; get a fresh one");
+}
+
+/**
+ * Creates an empty memory of revoked tokens, so that the store need not be asked again; revocations are final. Of more than 10,000
+ * entries, the oldest are forgotten.
+ */
+function createKnownRevocations() {
+  const known = new Map<string, number>();
+
+  const userOf = ({ org, uid }: Identity) => joinIds(org, uid);
+  const tokenOf = ({ org, uid, tokenId = "" }: Identity) => joinIds(org, uid, tokenId);
+
+  function learn(name: string, validAfter: number): void {
+    known.set(name, validAfter);
+    forgetOldest(known, maxKnownRevocations);
+  }
+
+  return {
+    has: (identity: Identity) =>
+      identity.issuedAt <= (known.get(userOf(identity)) ?? Number.NEGATIVE_INFINITY) ||
+      (identity.tokenId !== undefined && known.has(tokenOf(identity))),
+    /** Remembers that the user's tokens issued at or before `validAfter` are revoked. */
+    learnUser: (identity: Identity, validAfter: number) => learn(userOf(identity), validAfter),
+    learnToken(identity: Identity) {
+      if (identity.tokenId !== undefined) learn(tokenOf(identity), Number.POSITIVE_INFINITY);
+    },
+  };
 }

@@ -17,9 +17,8 @@ import {
   userLine,
   userPages,
 } from "./export-pages.ts";
-import type { TransferCall } from "./imports.ts";
 import type { TransferSlots } from "./transfer-slots.ts";
-import { createWorkCharges } from "./work-charges.ts";
+import { createWorkCharges, type WorkingCall } from "./work-charges.ts";
 
 /** What to export: an organization, or what is stored of a user. */
 export type ExportWish = { caller: Caller; org: string; uid?: string };
@@ -30,7 +29,7 @@ export type Exports = {
    * Reads page by page as the texts are taken, each of them whole lines. Throws `organization_not_found`,
    * `user_not_found`, and `rate_limited` if too many exports are running.
    */
-  open(wish: ExportWish, call: Pick<TransferCall, "pay" | "permit">): Promise<AsyncGenerator<string, void>>;
+  open(wish: ExportWish, call: WorkingCall): Promise<AsyncGenerator<string, void>>;
   /** Breaks off all exports. */
   stop(): void;
 };
@@ -65,7 +64,7 @@ export function createExports({ exports, log, organizations, users, slots, threa
   async function* write(
     pages: ExportPages,
     { org }: ExportWish,
-    call: Pick<TransferCall, "pay" | "permit">,
+    call: WorkingCall,
     release: () => void,
   ): AsyncGenerator<string, void> {
     const { charge, permit } = createWorkCharges(call, elapsed);

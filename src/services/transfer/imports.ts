@@ -16,18 +16,14 @@ import { createLineReader } from "./import-lines.ts";
 import { createImportParts, type ImportParts } from "./import-parts.ts";
 import { createImportProgress, type ImportProgress } from "./import-progress.ts";
 import type { TransferSlots } from "./transfer-slots.ts";
-import { createWorkCharges } from "./work-charges.ts";
+import { createWorkCharges, type WorkingCall } from "./work-charges.ts";
 
 /** Consecutive lines of a body, the first of them with this number; an error stands for a line that cannot be read. */
 export type LineBlock = { first: number; lines: (string | HeraldError)[]; bytes: number };
 
 /** What a transfer may ask of its call. */
-export type TransferCall = {
+export type TransferCall = WorkingCall & {
   requestId: string;
-  /** Charges work, in requests. Resolves once the limits of the key and its organization allow more. */
-  pay(cost: number): Promise<void>;
-  /** Checks again whether the key is valid and permits this; rejects if not. */
-  permit(): Promise<void>;
   /** Records the call in the audit log. */
   record(counts: { lines: number; failed: number }): Promise<void>;
 };

@@ -10,11 +10,16 @@ export type WorkCharges = {
   permit(): Promise<void>;
 };
 
-/** How a call is charged, in requests, and how it is permitted again. */
-type Call = { pay(cost: number): Promise<void>; permit(): Promise<void> };
+/** How a call is charged, in requests, and how it is permitted again, as its work takes long. */
+export type WorkingCall = {
+  /** Charges work. Resolves once the limits of the key and its organization allow more. */
+  pay(cost: number): Promise<void>;
+  /** Checks again whether the key is valid and permits this; rejects if not. */
+  permit(): Promise<void>;
+};
 
 /** Creates a check that calls `permit` once a second at most. `elapsed` is a clock that never goes back. */
-export function permitAgain(permit: Call["permit"], elapsed: Clock): WorkCharges["permit"] {
+export function permitAgain(permit: WorkingCall["permit"], elapsed: Clock): WorkCharges["permit"] {
   let permittedAt = elapsed.now();
   return async () => {
     if (elapsed.now() - permittedAt <= permitEveryMs) return;
@@ -24,7 +29,7 @@ export function permitAgain(permit: Call["permit"], elapsed: Clock): WorkCharges
 }
 
 /** Creates the charges of a call that has done no work yet. `elapsed` is a clock that never goes back. */
-export function createWorkCharges({ pay, permit }: Call, elapsed: Clock): WorkCharges {
+export function createWorkCharges({ pay, permit }: WorkingCall, elapsed: Clock): WorkCharges {
   let uncharged = 0; // the part of a request that is not charged yet
   return {
     async charge(work) {
