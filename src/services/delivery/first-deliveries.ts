@@ -91,15 +91,13 @@ export async function readFirstDeliveries(
   return times;
 }
 
-/** Reads the rows that are new, and returns how many users they name. */
+/** Reads the rows that are new. */
 async function readNew(reads: Reads, org: string, { cid, offset }: Pick<Place, "cid" | "offset">, known: Known) {
   const { times, seen } = known;
-  const before = times.size;
   const ids = (await reads.deliveryIds(org, cid, offset)).filter((id) => !seen.has(id));
   for (let start = 0; start < ids.length; start += rowsAtOnce) {
     const some = ids.slice(start, start + rowsAtOnce);
     for (const { uids, first } of await reads.deliveries(org, some, offset)) times.add(uids, first);
     for (const id of some) seen.add(id);
   }
-  return times.size - before;
 }

@@ -1,6 +1,7 @@
 import type { DeliveryNews, WatchBus } from "../../bus/bus.ts";
 import type { DeliveryCounts } from "../../contract/waits.ts";
 import { onAbort } from "../../lib/owner.ts";
+import { createCounters } from "../../lib/rates/counters.ts";
 import { createTally } from "./tally.ts";
 
 /** What a caller waits for: an event, by its id and the id that clients acknowledge it by. */
@@ -51,21 +52,14 @@ const defaultMost = { ofOrganization: 1_000, ofNode: 10_000, uids: 1_000_000 };
  */
 export function createWaits({ bus, nodes, most = defaultMost }: Dependencies): Waits {
   const open = new Set<{ finish(): void; release(node: string): void }>();
-  const ofOrganization = new Map<string, number>();
+  const ofOrganization = createCounters(most.ofOrganization);
   let known: readonly string[] = [];
   let uids = 0;
   let isStopped = false;
 
-  function count(org: string, more: 1 | -1): void {
-    const now = (ofOrganization.get(org) ?? 0) + more;
-    if (now === 0) ofOrganization.delete(org);
-    else ofOrganization.set(org, now);
-  }
-
   return {
     open({ org, event, ack, seconds, signal }) {
-      if (isStopped || open.size >= most.ofNode || (ofOrganization.get(org) ?? 0) >= most.ofOrganization)
-        return undefined;
+      if (isStopped || open.size >= most.ofNode || !ofOrganization.take(org)) return undefined;
       const tally = createTally(nodes());
       const { promise, resolve } = Promise.withResolvers<Awaited<Wait["counts"]>>();
       let isOver = false;
@@ -84,7 +78,7 @@ export function createWaits({ bus, nodes, most = defaultMost }: Dependencies): W
         clearTimeout(timer);
         uids -= tally.weight;
         open.delete(entry);
-        count(org, -1);
+        ofOrganization.release(org);
         endWatch?.();
         resolve(counts);
       }
@@ -102,7 +96,6 @@ export function createWaits({ bus, nodes, most = defaultMost }: Dependencies): W
       const entry = { finish, release: (node: string) => change(() => tally.release(node)) };
       const timer = setTimeout(finish, seconds * 1000);
       open.add(entry);
-      count(org, 1);
       onAbort(signal, finish);
       endWatch = bus.watch({ org, event, ack, forMs: seconds * 1000 }, take);
       if (isOver) endWatch();

@@ -1,4 +1,5 @@
 import { rateLimited } from "../../contract/errors/errors.ts";
+import { createCounters } from "../../lib/rates/counters.ts";
 
 /** How many transfers of a kind run at once on this node. Each holds a bounded number of bytes in memory. */
 export type TransferSlots = {
@@ -18,21 +19,12 @@ const retryAfterSeconds = 5;
 
 /** Creates slots, all of them free. */
 export function createTransferSlots({ what, ofOrganization, ofNode }: Options): TransferSlots {
-  const taken = new Map<string, number>();
-  let total = 0;
-
-  function give(org: string): void {
-    total--;
-    const left = (taken.get(org) ?? 1) - 1;
-    if (left === 0) taken.delete(org);
-    else taken.set(org, left);
-  }
-
+  const taken = createCounters();
   return {
     take(org, holder = { whose: "this organization", quota: ofOrganization }) {
-      const own = taken.get(org) ?? 0;
-      if (own >= holder.quota || total >= ofNode) {
-        const { whose, quota } = own >= holder.quota ? holder : { whose: "this node", quota: ofNode };
+      const isNodeFull = taken.total >= ofNode && taken.countOf(org) < holder.quota;
+      if (isNodeFull || !taken.take(org, holder.quota)) {
+        const { whose, quota } = isNodeFull ? { whose: "this node", quota: ofNode } : holder;
         throw rateLimited({
           detail: `${whose} may run ${quota} ${what} at once; try again when one has ended`,
           policy: what,
@@ -40,11 +32,9 @@ export function createTransferSlots({ what, ofOrganization, ofNode }: Options): 
           retryAfterSeconds,
         });
       }
-      taken.set(org, own + 1);
-      total++;
       let isTaken = true;
       return () => {
-        if (isTaken) give(org);
+        if (isTaken) taken.release(org);
         isTaken = false;
       };
     },

@@ -1,3 +1,5 @@
+import { createCounters } from "../../lib/rates/counters.ts";
+
 /** The queue of one webhook's posts on this node. */
 export type Lane<Job> = {
   readonly org: string;
@@ -56,8 +58,7 @@ function setTimer(ms: number, call: () => void): () => void {
 export function createLanes<Job>({ run, onRoom, after = setTimer }: Dependencies<Job>): Lanes<Job> {
   const lanes = new Map<string, Lane<Job>>();
   const waiting = new Set<Lane<Job>>(); // in the order of their turns
-  const ofOrg = new Map<string, number>();
-  let inFlight = 0;
+  const inFlight = createCounters(); // by organization
   let hanging = 0;
   let held = 0;
 
@@ -83,34 +84,22 @@ export function createLanes<Job>({ run, onRoom, after = setTimer }: Dependencies
     else lane.allowed = Math.min(ofWebhook.most, lane.allowed + 1);
   }
 
-  function takePlace({ org }: Lane<Job>): void {
-    inFlight++;
-    ofOrg.set(org, (ofOrg.get(org) ?? 0) + 1);
-  }
-
-  function freePlace({ org }: Lane<Job>): void {
-    inFlight--;
-    const left = (ofOrg.get(org) ?? 1) - 1;
-    if (left === 0) ofOrg.delete(org);
-    else ofOrg.set(org, left);
-  }
-
   async function start(lane: Lane<Job>, job: Job): Promise<void> {
     let hangs = false;
-    takePlace(lane);
+    inFlight.take(lane.org);
     lane.inFlight++;
     const cancel = after(slowMs, () => {
       adapt(lane, { isGood: false, durationMs: slowMs });
       if (hanging >= mostHanging) return;
       hangs = true;
       hanging++;
-      freePlace(lane);
+      inFlight.release(lane.org);
       pump();
     });
     adapt(lane, await run(job));
     cancel();
     if (hangs) hanging--;
-    else freePlace(lane);
+    else inFlight.release(lane.org);
     lane.inFlight--;
     held--;
     pump();
@@ -119,9 +108,9 @@ export function createLanes<Job>({ run, onRoom, after = setTimer }: Dependencies
 
   function pump(): void {
     for (const lane of waiting) {
-      if (inFlight >= mostAtOnce) return;
-      const isShared = inFlight < atOnce && (ofOrg.get(lane.org) ?? 0) < ofOrganization;
-      const mayStart = lane.inFlight < lane.allowed && (isShared || lane.inFlight === 0);
+      if (inFlight.total >= mostAtOnce) return;
+      const hasSharedSlot = inFlight.total < atOnce && inFlight.countOf(lane.org) < ofOrganization;
+      const mayStart = lane.inFlight < lane.allowed && (hasSharedSlot || lane.inFlight === 0);
       if (!mayStart) continue;
       const job = lane.jobs.shift();
       waiting.delete(lane);
