@@ -16,10 +16,10 @@ import { type Answer, answerPing, type Operation, type RequestHandler } from "./
 import {
   type Closing,
   closeSocket,
-  createSocketConnection,
   type Socket,
   type SocketConnection,
   type SocketLine,
+  toSocketConnection,
 } from "./socket.ts";
 
 type Dependencies = {
@@ -69,7 +69,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
   const begin: SocketSessions["begin"] = async (socket, line, session, { since, device }, admit) => {
     const { data } = socket;
     if (!line.isOpen) return;
-    const connection = createSocketConnection(socket, line, session, { device, socketTopics });
+    const connection = toSocketConnection(line, session, socket, { device, socketTopics });
     const timer = createSessionTimer({
       owner: line.owner,
       clock,

@@ -100,9 +100,7 @@ export function createSocketLine(socket: Socket, onWaiting: (line: SocketLine) =
     get isOpen() {
       return socket.readyState === openState;
     },
-    get org() {
-      return socket.data.user?.connection.org;
-    },
+    org: undefined, // until it has a session
     get takings() {
       return socket.data.takings;
     },
@@ -131,41 +129,24 @@ export function createSocketLine(socket: Socket, onWaiting: (line: SocketLine) =
 type TokenOfSession = Pick<Session, "issuedAt" | "tokenId">;
 
 /** A user's connection over a WebSocket. After `extend`, another token holds it open. */
-export type SocketConnection = Connection & Pick<SocketLine, "write"> & { extend(token: TokenOfSession): void };
+export type SocketConnection = Connection & SocketLine & { extend(token: TokenOfSession): void };
 
-/** Creates the connection of a session that a socket opened. */
-export function createSocketConnection(
-  socket: Socket,
+/** Makes the line of a socket the connection of the session that it opened. */
+export function toSocketConnection(
   line: SocketLine,
-  session: Session,
+  { org, uid, issuedAt, tokenId }: Session,
+  socket: Socket,
   { device, socketTopics }: { device: string | undefined; socketTopics: Pick<SocketTopics, "add" | "remove"> },
 ): SocketConnection {
-  let token: TokenOfSession = session;
-  return {
+  const ofUser: Omit<SocketConnection, keyof SocketLine> = {
     id: socket.data.id,
-    org: session.org,
-    uid: session.uid,
+    uid,
     device,
-    get issuedAt() {
-      return token.issuedAt;
-    },
-    get tokenId() {
-      return token.tokenId;
-    },
+    issuedAt,
+    tokenId,
     extend(next) {
-      token = next;
+      Object.assign(line, { issuedAt: next.issuedAt, tokenId: next.tokenId });
     },
-    owner: line.owner,
-    get isOpen() {
-      return line.isOpen;
-    },
-    get takings() {
-      return line.takings;
-    },
-    waitingBytes: line.waitingBytes,
-    end: line.end,
-    cut: line.cut,
-    write: line.write,
     deliver: (events) => line.write(events.map(({ payload }) => payload)),
     async isReadyForMore() {
       while (line.isOpen && line.waitingBytes() > comfortableBytes) {
@@ -174,10 +155,11 @@ export function createSocketConnection(
       return line.isOpen;
     },
     subscribe(topic) {
-      if (line.isOpen) socketTopics.add(topic, session.org, socket);
+      if (line.isOpen) socketTopics.add(topic, org, socket);
     },
     unsubscribe(topic) {
       if (line.isOpen) socketTopics.remove(topic, socket);
     },
   };
+  return Object.assign(line, ofUser, { org });
 }
