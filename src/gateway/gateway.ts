@@ -29,7 +29,7 @@ import type { DeliveryLedger } from "./delivery/delivery-ledger.ts";
 import { createWatches } from "./delivery/watches.ts";
 import { createPlayback } from "./fanout/player.ts";
 import type { NativeTopics } from "./fanout/socket-topics.ts";
-import { createTopics } from "./fanout/topics.ts";
+import { createTopics, userTopic } from "./fanout/topics.ts";
 import { createGatewayFigures, type HeldFigures } from "./figures.ts";
 import { createBacklog } from "./limits/backlog.ts";
 import { createDownloads } from "./limits/downloads.ts";
@@ -118,26 +118,14 @@ function busy(policy: string, what: string, quota: number): HeraldError {
 
 /** Creates the real-time side of a node: sequencers that play the logs, and the connections that hear them. */
 export function createGateway(dependencies: Dependencies, parts: GatewayParts = gatewayParts) {
-  const {
-    createAccounting,
-    createAudiences,
-    createEventFacts,
-    createHeartbeats,
-    createJoiner,
-    createConnectionQuotas,
-    createPlayer,
-    createSequencers,
-    createSocketSessions,
-    createSocketTopics,
-  } = parts;
   const { clock, steadyClock, limits, clientAddress, thread } = dependencies;
   const { onError, onRecovery, ratesOf } = dependencies;
   const { figures, onDelivery } = createGatewayFigures(dependencies);
   const onCut = () => void figures.slowConsumersCut++;
-  const { guardedLedger, noteDelivery, traceOnce } = createAccounting({ ...dependencies, onDelivery });
+  const { guardedLedger, noteDelivery, traceOnce } = parts.createAccounting({ ...dependencies, onDelivery });
   const guard = createGuard(onError);
   const wheel = createTimerWheel({ clock: steadyClock, tickMs, onError });
-  const heartbeats = createHeartbeats({ wheel });
+  const heartbeats = parts.createHeartbeats({ wheel });
   const backlog = createBacklog({
     maxBytes: limits.nodeBacklogBytes,
     maxOrganizationBytes: limits.organizationBacklogBytes,
@@ -146,13 +134,16 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     clock: steadyClock,
   });
   const register = createRegister({ backlog });
-  const quotas = createConnectionQuotas(limits);
+  const quotas = parts.createConnectionQuotas(limits);
   const openings = createLimiter({ ...admitted, clock: steadyClock, whenBusy: tellToComeBack });
   const reads = createLimiter({ ...replayed, clock: steadyClock, whenBusy: tellToRecoverLater });
   const roster = createRoster({
     onLeave: (connection) => watches.left(connection),
     onUser(org, uid, isConnected) {
-      if (!isConnected) dependencies.lastSeen.note(org, uid);
+      if (!isConnected) {
+        dependencies.lastSeen.note(org, uid);
+        socketTopics.forget(userTopic(org, uid));
+      }
       guard(() => dependencies.bus.tellActivity({ org, uid }));
     },
   });
@@ -161,10 +152,10 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const watchedLedger = watches.following(guardedLedger);
   const joining = createRoster();
   const frames = createStreamFrames();
-  const socketTopics = createSocketTopics({ ...dependencies, onDelivery: noteDelivery });
+  const socketTopics = parts.createSocketTopics({ ...dependencies, onDelivery: noteDelivery });
   const topics = createTopics({ frames, onDelivery: noteDelivery, onError });
-  const audiences = createAudiences(socketTopics.forget);
-  const facts = createEventFacts();
+  const audiences = parts.createAudiences(socketTopics.forget);
+  const facts = parts.createEventFacts();
   const budgets = createUserBudgets({ quota: limits.userRequests, clock: steadyClock });
   let hasMetUnknown = false;
   const onUnknown = ({ org, offset }: LogEvent) => {
@@ -175,8 +166,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     hasMetUnknown = true;
   };
   const { playableHints, playableLog, playableRecovery } = createPlayables({
-    bus: dependencies.bus,
-    log: dependencies.log,
+    ...dependencies,
     recovery: createChargedRecovery(dependencies.recovery, budgets),
     facts,
     onUnplayable({ org, offset, id }) {
@@ -184,19 +174,9 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
       onError(new Error(`event ${offset} of ${org} (${id}) cannot be delivered and is skipped; ${restoreAdvice}`));
     },
   });
-  const play = createPlayer({
-    topics,
-    socketTopics,
-    roster,
-    joining,
-    audiences,
-    backlog,
-    facts,
-    frames,
-    ledger: watchedLedger,
-    onUnknown,
-  });
-  const sequencers = createSequencers({
+  const hearing = { roster, joining, audiences, backlog, facts, ledger: watchedLedger };
+  const play = parts.createPlayer({ ...hearing, topics, socketTopics, frames, onUnknown });
+  const sequencers = parts.createSequencers({
     bus: playableHints,
     log: playableLog,
     clock,
@@ -215,48 +195,21 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   });
   const checkHeads = tellOutages(sequencers.checkHeads, { onError, onRecovery });
   const origins = createOrigins(dependencies.allowedOrigins, dependencies.onForbiddenOrigin);
-  const joiner = createJoiner({
+  const joiner = parts.createJoiner({
+    ...hearing,
     sequencers,
     recovery: playableRecovery,
     log: playableLog,
-    roster,
-    joining,
-    audiences,
-    backlog,
-    facts,
-    ledger: watchedLedger,
     reads,
     thread,
   });
   const admission = createAdmission({ ...dependencies, budgets, quotas, openings });
-  const lines = {
-    admission,
-    joiner,
-    register,
-    quotas,
-    thread,
-    backlog,
-    heartbeats,
-    limits,
-    onCut,
-    onError,
-  };
-  const handle = createRequestHandler({
-    ...dependencies,
-    activity,
-    onAcknowledged: watches.acknowledged,
-  });
-  const socketSessions = createSocketSessions({ ...lines, socketTopics, handle, budgets, clock });
+  const lines = { admission, joiner, register, quotas, thread, backlog, heartbeats, limits, onCut, onError };
+  const handle = createRequestHandler({ ...dependencies, activity, onAcknowledged: watches.acknowledged });
+  const socketSessions = parts.createSocketSessions({ ...lines, socketTopics, handle, budgets, clock });
   const webSockets = createWebSockets({ ...lines, socketSessions, clientAddress, origins, steadyClock });
   const streams = createStreams({ ...lines, topics, clientAddress, origins, clock });
-  const feeds = createFeeds({
-    ...lines,
-    sequencers,
-    topics,
-    frames,
-    facts,
-    feedStarts: dependencies.feedStarts,
-  });
+  const feeds = createFeeds({ ...dependencies, ...lines, sequencers, topics, frames, facts });
 
   const tickTimer = setInterval(() => {
     wheel.turn();
@@ -304,7 +257,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
         joining: joining.size().connections,
         joined: roster.size().connections,
         audiences: heard.audiences + heard.connections,
-        stream_topics: topics.size,
+        stream_topics: topics.streams.size,
         timers: wheel.size,
         sequencers: sequencers.held,
         connects: openings.running + openings.waiting,

@@ -56,7 +56,7 @@ function setUp(tracePlay?: TracePlay) {
   };
   const idOf = (frame: Uint8Array) => /"_id":"(.*?)"/.exec(new TextDecoder().decode(frame))?.[1] ?? "";
   const listener = { deliver: (frame: Uint8Array) => heard.push(idOf(frame)) === 0 };
-  for (const topic of [conversationTopic("o", "c"), userTopic("o", "u")]) topics.addStream(topic, listener);
+  for (const topic of [conversationTopic("o", "c"), userTopic("o", "u")]) topics.streams.add(topic, listener);
   roster.add(connection);
   audiences.join(connection, "c");
   const backlog = { suspect: broken, check: broken, withdraw: broken };

@@ -28,7 +28,8 @@ test("an event is encoded once for all streams that hear it, on any topic", () =
     onDelivery: (_, connections) => counted.push(connections),
     onError: expect.unreachable,
   });
-  for (const topic of ["one", "one", "other"]) topics.addStream(topic, { deliver: (frame) => heard.push(frame) === 0 });
+  for (const topic of ["one", "one", "other"])
+    topics.streams.add(topic, { deliver: (frame) => heard.push(frame) === 0 });
   for (const topic of ["one", "other"]) topics.publish(topic, message, expect.unreachable);
   expect(heard.length).toBe(3);
   expect(new Set(heard).size).toBe(1); // the same piece of memory

@@ -23,12 +23,18 @@ export type Topics = {
   publish(topic: string, event: LogEvent, onSlow: () => void): Played;
   /** Passes the event to every feed of its organization. */
   publishToFeeds(event: LogEvent): Played;
-  addStream(topic: string, listener: StreamListener): void;
-  removeStream(topic: string, listener: StreamListener): void;
-  addFeed(org: string, feed: FeedListener): void;
-  removeFeed(org: string, feed: FeedListener): void;
-  feedsOf(org: string): Iterable<FeedListener>;
-  /** The number of topics with streams. */
+  /** Streams, by topic. */
+  readonly streams: Listeners<StreamListener>;
+  /** Feeds, by organization. */
+  readonly feeds: Listeners<FeedListener>;
+};
+
+/** Listeners by name. A name without any costs nothing. */
+export type Listeners<Listener> = {
+  add(name: string, listener: Listener): void;
+  remove(name: string, listener: Listener): void;
+  of(name: string): ReadonlySet<Listener> | undefined;
+  /** The number of names that have listeners. */
   readonly size: number;
 };
 
@@ -58,11 +64,13 @@ type Dependencies = {
 /** Creates topics without listeners. */
 export function createTopics({ frames, onDelivery, onError }: Dependencies): Topics {
   const guard = createGuard(onError);
-  const streams = new Map<string, Set<StreamListener>>();
-  const feeds = new Map<string, Set<FeedListener>>();
+  const streams = createListeners<StreamListener>();
+  const feeds = createListeners<FeedListener>();
   return {
+    streams,
+    feeds,
     publish(topic, event, onSlow) {
-      const listeners = streams.get(topic);
+      const listeners = streams.of(topic);
       if (listeners === undefined) return toNobody;
       const message = messageIn(event);
       const { size } = listeners; // read now, because a listener that is too slow is removed
@@ -76,38 +84,28 @@ export function createTopics({ frames, onDelivery, onError }: Dependencies): Top
       return { connections: size, isSlow };
     },
     publishToFeeds(event) {
-      const listeners = feeds.get(event.org);
-      if (listeners === undefined) return toNobody;
       let played = toNobody;
-      for (const feed of listeners) played = together(played, feed.hear(event));
+      for (const feed of feeds.of(event.org) ?? []) played = together(played, feed.hear(event));
       return played;
-    },
-    addStream(topic, listener) {
-      add(streams, topic, listener);
-    },
-    removeStream(topic, listener) {
-      remove(streams, topic, listener);
-    },
-    addFeed(org, feed) {
-      add(feeds, org, feed);
-    },
-    removeFeed(org, feed) {
-      remove(feeds, org, feed);
-    },
-    feedsOf: (org) => feeds.get(org) ?? [],
-    get size() {
-      return streams.size;
     },
   };
 }
 
-function add<Listener>(all: Map<string, Set<Listener>>, name: string, listener: Listener): void {
-  const listeners = all.get(name) ?? new Set();
-  all.set(name, listeners.add(listener));
-}
-
-function remove<Listener>(all: Map<string, Set<Listener>>, name: string, listener: Listener): void {
-  const listeners = all.get(name);
-  listeners?.delete(listener);
-  if (listeners?.size === 0) all.delete(name);
+function createListeners<Listener>(): Listeners<Listener> {
+  const all = new Map<string, Set<Listener>>();
+  return {
+    add(name, listener) {
+      const listeners = all.get(name) ?? new Set();
+      all.set(name, listeners.add(listener));
+    },
+    remove(name, listener) {
+      const listeners = all.get(name);
+      listeners?.delete(listener);
+      if (listeners?.size === 0) all.delete(name);
+    },
+    of: (name) => all.get(name),
+    get size() {
+      return all.size;
+    },
+  };
 }

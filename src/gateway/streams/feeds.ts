@@ -26,7 +26,7 @@ const retryAfterSeconds = 5;
 
 type Dependencies = {
   sequencers: Sequencers;
-  topics: Pick<Topics, "addFeed" | "removeFeed" | "feedsOf">;
+  topics: Pick<Topics, "feeds">;
   feedStarts: FeedStarts;
   frames: Pick<StreamFrames, "forFeeds">;
   register: Register;
@@ -108,8 +108,8 @@ export function createFeeds(dependencies: Dependencies) {
     });
     register.add("feed", stream);
     const listener = listenerOf(stream, shows);
-    topics.addFeed(org, listener);
-    owner.hold(() => topics.removeFeed(org, listener));
+    topics.feeds.add(org, listener);
+    owner.hold(() => topics.feeds.remove(org, listener));
     const feed: Feed = { stream, permit, isAsking: false };
     heartbeats.repeat(owner, permitEveryMs, () => void askAgain(feed));
     heartbeats.repeat(owner, limits.pingMs, stream.comment);
@@ -146,7 +146,7 @@ export function createFeeds(dependencies: Dependencies) {
     ...feeds,
     /** Ends an organization's feeds, so that their callers reconnect. */
     endOrganization(org: string): void {
-      for (const feed of [...topics.feedsOf(org)]) feed.end();
+      for (const feed of [...(topics.feeds.of(org) ?? [])]) feed.end();
     },
   };
 }

@@ -165,7 +165,7 @@ function toConnection(
     },
   };
   stream.owner.hold(() => {
-    for (const topic of joined) topics.removeStream(topic, listener);
+    for (const topic of joined) topics.streams.remove(topic, listener);
   });
   const ofUser: Pick<Connection, "deliver" | "subscribe" | "unsubscribe"> = {
     deliver(events) {
@@ -174,11 +174,11 @@ function toConnection(
     subscribe(topic) {
       if (!stream.isOpen) return;
       joined.add(topic);
-      topics.addStream(topic, listener);
+      topics.streams.add(topic, listener);
     },
     unsubscribe(topic) {
       joined.delete(topic);
-      topics.removeStream(topic, listener);
+      topics.streams.remove(topic, listener);
     },
   };
   return Object.assign(stream, ofUser, { id, uid, issuedAt, tokenId });
