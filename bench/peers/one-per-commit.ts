@@ -5,8 +5,8 @@ import { Hono } from "hono";
 import { defaultPayloadLimits } from "../../src/contract/limits.ts";
 import { createOperations } from "../../src/contract/operations/all.ts";
 import { createBind } from "../../src/http/bind.ts";
-import type { Router, Runtime } from "../../src/http/call/exchange.ts";
-import { newCall } from "../../src/http/calls.ts";
+import type { Router } from "../../src/http/call/exchange.ts";
+import { newCall, type Runtime } from "../../src/http/calls.ts";
 import { bindMessages } from "../../src/http/routes/messages.ts";
 import { createThreadScheduler } from "../../src/lib/event-loop/thread-scheduler.ts";
 import { systemClock } from "../../src/lib/time/clock.ts";
@@ -77,6 +77,6 @@ function neverUsed(): never {
   throw new Error("nobody tries anything out here, or asks for much");
 }
 
-const fetch = (request: Request, runtime: Runtime) => app.fetch(request, { runtime, call: newCall(request, runtime) });
+const fetch = (request: Request, runtime: Runtime) => app.fetch(request, newCall(request, { from: runtime }));
 const server = Bun.serve({ hostname: "127.0.0.1", port: 0, development: false, fetch });
 sayListening(server.port);

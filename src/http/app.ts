@@ -37,8 +37,8 @@ import type { Imports } from "../services/transfer/imports.ts";
 import type { Webhooks } from "../services/webhooks/webhooks.ts";
 import { type AnswerBacklog, createLongAnswers } from "./answers/long-answers.ts";
 import { createBind } from "./bind.ts";
-import type { Router, Runtime } from "./call/exchange.ts";
-import { type FollowCall, type Listener, newCall, requestIdOf } from "./calls.ts";
+import type { Router } from "./call/exchange.ts";
+import type { Call, FollowCall, Listener, Runtime } from "./calls.ts";
 import { bindBatches } from "./routes/batches.ts";
 import { bindConsole, type Pages } from "./routes/console.ts";
 import { bindConversations } from "./routes/conversations.ts";
@@ -136,28 +136,25 @@ export function createApp(dependencies: Dependencies): App {
   bindMetrics(bind, operations, dependencies.metrics);
   bindOpen(app, bind, operations, { limits, basePath, ...dependencies.health });
   bindConsole(app, dependencies.pages);
-  app.notFound(({ req, env }) => {
+  app.notFound(({ req, env: call }) => {
     const error = errorOfUnmatched(app, req);
-    env.call.code = error.code;
-    return problemResponse(error, requestIdOf(req.raw));
+    call.code = error.code;
+    return problemResponse(error, call.requestId);
   });
-  app.onError((thrown, { req }) => {
-    const requestId = requestIdOf(req.raw);
-    onError(thrown, requestId);
-    return problemResponse(toHeraldError(thrown), requestId);
+  app.onError((thrown, { env: call }) => {
+    onError(thrown, call.requestId);
+    return problemResponse(toHeraldError(thrown), call.requestId);
   });
 
+  function answer(request: Request, call: Call): Response | Promise<Response> {
+    if (!isDecodable(request.url)) throw new HeraldError("bad_request", badPath);
+    if (call.listener === "public" && !publicPaths.test(pathBelow(basePath, new URL(request.url).pathname)))
+      throw new HeraldError("not_found");
+    return app.fetch(request, call);
+  }
+
   return {
-    handle(request, runtime, listener) {
-      const call = newCall(request, runtime, listener);
-      return follow(request, call, () => {
-        if (!isDecodable(request.url))
-          return problemResponse(new HeraldError("bad_request", badPath), requestIdOf(request));
-        if (listener === "public" && !publicPaths.test(pathBelow(basePath, new URL(request.url).pathname)))
-          return problemResponse(new HeraldError("not_found"), requestIdOf(request));
-        return app.fetch(request, { runtime, call });
-      });
-    },
+    handle: (request, from, listener) => follow(request, { from, listener }, answer),
     routes: app.routes.map(({ method, path }) => `${method} ${path}`),
   };
 }

@@ -6,8 +6,8 @@ import { nextTurn } from "../lib/event-loop/next-turn.ts";
 import { createThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import { type Caller, unrestricted } from "../services/keys/permissions.ts";
 import { createBind } from "./bind.ts";
-import type { Router, Runtime } from "./call/exchange.ts";
-import { newCall } from "./calls.ts";
+import type { Router } from "./call/exchange.ts";
+import { newCall, type Runtime } from "./calls.ts";
 
 const runtime: Runtime = { requestIP: () => ({ address: "192.0.2.1" }), timeout: () => undefined };
 const most = 40; // calls begun per turn of the event loop
@@ -73,7 +73,7 @@ function serve() {
         headers: { "Admin-Api-Key": key, "Content-Type": "application/json" },
         body: JSON.stringify({ organizationId, text }),
       });
-      return app.fetch(request, { runtime, call: newCall(request, runtime) });
+      return app.fetch(request, newCall(request, { from: runtime }));
     },
   };
 }

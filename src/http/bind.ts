@@ -10,8 +10,9 @@ import { createAuthenticator } from "./call/authenticate.ts";
 import { createCharges } from "./call/charges.ts";
 import { createExchanges, createTakeTurn, type Dependencies, type Router } from "./call/exchange.ts";
 import type { Answer, Handler } from "./call/handler.ts";
+import { createLongCalls } from "./call/long-call.ts";
 import { createInputReader } from "./call/read.ts";
-import { createRun } from "./call/run.ts";
+import { createRecorder } from "./call/record.ts";
 
 /** Binds an operation of the contract to its handler. */
 export type Bind = <Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined>(
@@ -34,14 +35,17 @@ export function createBind({ app, rateLimit, use, thread, ...dependencies }: Bin
   const charges = createCharges({ rateLimit, use });
   const longBodies = createQueue(() => unavailable({ detail: "this node is shutting down; retry with the same id" }));
   const parts = { ...dependencies, charges, takeTurn: createTakeTurn(thread), longBodies };
-  const refuse = createRefuser(parts);
 
   return (operation, handler) => {
+    const recorder = createRecorder(operation, parts);
+    const authenticator = createAuthenticator(operation, parts);
+    const { identify, permit } = authenticator;
+    const { targetOf } = operation;
     const begin = createExchanges(operation, parts);
-    const { identify, permit, permitAgain } = createAuthenticator(operation, parts);
     const read = createInputReader(operation, parts);
-    const run = createRun(operation, handler, parts, permitAgain);
-    const respond = createResponder(operation, parts);
+    const longCallOf = createLongCalls(parts, authenticator, recorder);
+    const respond = createResponder(operation, parts, recorder);
+    const refuse = createRefuser(parts, recorder);
 
     app.on(operation.method, operation.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
       const exchange = begin(context);
@@ -60,7 +64,13 @@ export function createBind({ app, rateLimit, use, thread, ...dependencies }: Bin
         }
         const reading = read(exchange);
         const input = reading instanceof Promise ? await reading : reading;
-        answer = await run(exchange, input);
+        exchange.target = targetOf?.(input.body);
+        const named = exchange.target?.organization ?? exchange.org;
+        const namedCharged = charges.admitOrganization(exchange.charge, named);
+        if (namedCharged !== undefined) await namedCharged;
+        exchange.call.org = named;
+        exchange.hasBegun = true;
+        answer = await handler(input, () => longCallOf(exchange));
         const responding = respond(exchange, answer);
         response = responding instanceof Promise ? await responding : responding;
       } catch (thrown) {

@@ -8,7 +8,7 @@ import { createId } from "../lib/text/ids.ts";
 import { addressName } from "../services/limits/costs.ts";
 import type { Refusals } from "../services/limits/refusals.ts";
 import { createHeadCheck } from "./requests/head.ts";
-import { createEndsSoon, isTooLongToDrop } from "./requests/long-bodies.ts";
+import { bytesOfBody, createEndsSoon, isTooLongToDrop } from "./requests/long-bodies.ts";
 
 /** A method and a path with its parameter names, of which there is a fixed number. */
 export type Route = { readonly method: string; readonly path: string };
@@ -16,23 +16,30 @@ export type Route = { readonly method: string; readonly path: string };
 /** Where a node listens: at its only address, or at the public or the internal one of two. */
 export type Listener = "only" | "public" | "internal";
 
+/** The server that accepted a request: knows its address, and sets how long its connection may be idle. */
+export type Runtime = Peers & {
+  /** In seconds; 0 means no time-out. */
+  timeout(request: Request, seconds: number): void;
+};
+
 /** A call from arrival to response; for a stream or a socket, to its opening. Handlers fill in what they learn. */
 export type Call = {
   route: Route;
-  /** The server that accepted it, which knows its address. */
-  readonly from: Peers;
+  readonly from: Runtime;
   /** Where it came in. */
   readonly listener: Listener;
+  /** Its `X-Request-Id`: the caller's if it is visible ASCII of at most 128 characters, otherwise a new one. */
+  requestId: string;
+  /** The length of its body, as `bytesOfBody` reads it. */
+  readonly bodyBytes: number;
+  /** Whether all of its body was read, or is known to be short. */
+  isBodyRead: boolean;
   /** The caller's address, if it was determined; empty if unknown. */
   address: string | undefined;
   /** The API key that was accepted. */
   keyId: string | undefined;
   /** The organization it names, once validated as an identifier. */
   org: string | undefined;
-  /** Its `X-Request-Id`. */
-  requestId: string | undefined;
-  /** Whether all of its body was read, or is known to be short. */
-  isBodyRead: boolean;
   /** Whether it was a retry that got its first response again. */
   isReplay: boolean;
   /** The response status; 0 before. */
@@ -46,15 +53,6 @@ export type Call = {
 
 const callerRequestId = /^[\x21-\x7e]{1,128}$/;
 
-/**
- * The id of a request: the caller's `X-Request-Id` if it is visible ASCII of at most 128 characters, otherwise a new
- * one.
- */
-export function requestIdOf(request: Request): string {
-  const given = request.headers.get("x-request-id");
-  return given !== null && callerRequestId.test(given) ? given : createId();
-}
-
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const unmatched = new Map<string, Route>(methods.map((method) => [method, { method, path: "unmatched" }]));
 const unknownMethod: Route = { method: "_OTHER", path: "unmatched" };
@@ -65,19 +63,25 @@ export const realTimeRoutes: Record<"webSocket" | "stream", Route> = {
   stream: { method: "GET", path: "/sse" },
 };
 
-type CallStart = { requestId?: string; listener?: Listener };
+/** What is known of a call when it arrives. Without a route, the router finds it. */
+export type CallStart = { from: Runtime; listener?: Listener; route?: Route; requestId?: string };
 
-/** Creates a call of a route. */
-export function callOf(route: Route, from: Peers, { requestId, listener = "only" }: CallStart = {}): Call {
+/** Creates a call. Callers can invent methods and paths, so neither is kept while its route is not known. */
+export function newCall(
+  { headers, method }: Request,
+  { from, listener = "only", route = unmatched.get(method) ?? unknownMethod, requestId }: CallStart,
+  redact: (text: string) => string = (text) => text,
+): Call {
   return {
     route,
     from,
     listener,
+    requestId: requestId ?? requestIdIn(headers, redact) ?? createId(),
+    bodyBytes: bytesOfBody(headers),
+    isBodyRead: false,
     address: undefined,
     keyId: undefined,
     org: undefined,
-    requestId,
-    isBodyRead: false,
     isReplay: false,
     status: 0,
     code: undefined,
@@ -86,9 +90,10 @@ export function callOf(route: Route, from: Peers, { requestId, listener = "only"
   };
 }
 
-/** Creates a call whose route is not known yet. Callers can invent methods and paths, so neither is kept. */
-export function newCall({ method }: Request, from: Peers, listener: Listener = "only"): Call {
-  return callOf(unmatched.get(method) ?? unknownMethod, from, { listener });
+/** The id goes into responses, logs, traces and the audit log, so one that contains a credential is discarded. */
+function requestIdIn(headers: Headers, redact: (text: string) => string): string | undefined {
+  const given = headers.get("x-request-id");
+  return given !== null && callerRequestId.test(given) && redact(given) === given ? given : undefined;
 }
 
 /** The name under which a call takes turns that no organization pays for: its key, or else its address. */
@@ -96,18 +101,18 @@ export function turnNameOf(request: Request, { keyId, address, from }: Call, cli
   return keyId ?? addressName(networkOf(address ?? clientAddress(request, from)));
 }
 
-/** Answers a call while observing it. */
+/** Answers a call while observing it. Rejects with what `answer` throws. */
 export type TraceCall = <Answer extends Response | undefined>(
   request: Request,
   call: Call,
   answer: () => Answer | Promise<Answer>,
 ) => Promise<Answer>;
 
-/** Like `TraceCall`, and refuses some calls itself. */
+/** Answers a request as a call, which it observes, and refuses some calls itself. */
 export type FollowCall = <Answer extends Response | undefined>(
   request: Request,
-  call: Call,
-  answer: () => Answer | Promise<Answer>,
+  start: CallStart,
+  answer: (request: Request, call: Call) => Answer | Promise<Answer>,
 ) => Promise<Answer | Response>;
 
 type Observers = {
@@ -156,52 +161,45 @@ export function followCalls(observers: Observers): FollowCall {
   const endsSoon = createEndsSoon(thread);
   const faultOf = createHeadCheck();
 
-  function refuse(request: Request, call: Call, error: HeraldError): Response {
-    call.requestId ??= requestIdOf(request);
-    return problemResponse(error, call.requestId);
-  }
-
   /** The error for a head that is refused. The rest of the connection may not be what its client means, so it ends. */
   function refuseHead(request: Request, call: Call, fault: string): HeraldError {
     call.address ??= clientAddress(request, call.from);
-    try {
-      refusals.admit(call.address);
-    } catch (error) {
-      return toHeraldError(error);
-    }
+    refusals.admit(call.address);
     refusals.note(call.address);
     return new HeraldError("bad_request", fault, { headers: { Connection: "close" } });
   }
 
+  /** Throws for a request whose head is refused. */
+  function requireHead(request: Request, call: Call): void {
+    const fault = faultOf(request, call.bodyBytes);
+    if (fault !== undefined) throw refuseHead(request, call, fault);
+    if (isTooLongToDrop(call.bodyBytes) && takesNoBody.has(request.method))
+      throw new HeraldError("bad_request", noBody);
+  }
+
   return async <Answer extends Response | undefined>(
     request: Request,
-    call: Call,
-    answer: () => Answer | Promise<Answer>,
+    start: CallStart,
+    answer: (request: Request, call: Call) => Answer | Promise<Answer>,
   ) => {
     const startedAt = performance.now();
-    const givenId = request.headers.get("x-request-id");
-    // The id goes into responses, logs, traces and the audit log, so one that contains a credential is discarded.
-    if (givenId !== null && redact(givenId) !== givenId) request.headers.delete("x-request-id");
-    const admit = async () => {
-      const fault = faultOf(request);
-      if (fault !== undefined) return refuse(request, call, refuseHead(request, call, fault));
-      if (takesNoBody.has(request.method) && isTooLongToDrop(request.headers))
-        return refuse(request, call, new HeraldError("bad_request", noBody));
-      try {
-        return await answer();
-      } catch (thrown) {
-        const response = refuse(request, call, toHeraldError(thrown));
-        if (response.status === 500) onError(thrown, call.requestId ?? "");
-        return response;
-      }
+    const call = newCall(request, start, redact);
+    const admit = () => {
+      requireHead(request, call);
+      return answer(request, call);
     };
-    const response = await (traceCall === undefined ? admit() : traceCall<Answer | Response>(request, call, admit));
+    let response: Answer | Response;
+    try {
+      response = await (traceCall === undefined ? admit() : traceCall(request, call, admit));
+    } catch (thrown) {
+      response = problemResponse(toHeraldError(thrown), call.requestId);
+      if (response.status === 500) onError(thrown, call.requestId);
+    }
     call.status = response?.status ?? 101;
     if (call.status >= 400) call.code ??= codeOf(response); // not of an answer to HEAD, which the router makes anew
     call.tookMs = performance.now() - startedAt - call.waitedMs;
-    call.requestId ??= response?.headers.get("X-Request-Id") ?? undefined;
     onAnswer(call);
-    if (response !== undefined && !call.isBodyRead && isTooLongToDrop(request.headers)) {
+    if (response !== undefined && !call.isBodyRead && isTooLongToDrop(call.bodyBytes)) {
       if (!answersWhileReading(response))
         call.isBodyRead = await endsSoon(request, turnNameOf(request, call, clientAddress));
       if (!call.isBodyRead) response.headers.set("Connection", "close");

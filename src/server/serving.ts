@@ -1,5 +1,5 @@
 import type { App } from "../http/app.ts";
-import { callOf, type FollowCall, realTimeRoutes } from "../http/calls.ts";
+import { type FollowCall, realTimeRoutes } from "../http/calls.ts";
 import { nextTurn } from "../lib/event-loop/next-turn.ts";
 import { createId } from "../lib/text/ids.ts";
 import type { Tls } from "../lib/tls/tls-files.ts";
@@ -29,14 +29,18 @@ export function openServer(context: Context, { tls, follow, gateway, handle, sto
   const { config, worker, log, onError } = context;
   const { HERALD_BASE_PATH: basePath } = config;
   const handlers: Handlers = {
-    upgrade(request, running) {
-      const requestId = createId();
-      return follow(request, callOf(realTimeRoutes.webSocket, running, { requestId }), () =>
-        gateway.webSockets.upgrade(request, running, requestId),
-      );
-    },
+    upgrade: (request, running) =>
+      follow(
+        request,
+        { from: running, route: realTimeRoutes.webSocket, requestId: createId() },
+        async (_, { requestId }) => await gateway.webSockets.upgrade(request, running, requestId),
+      ),
     stream: (request, running) =>
-      follow(request, callOf(realTimeRoutes.stream, running), () => gateway.streams.handle(request, running)),
+      follow(request, { from: running, route: realTimeRoutes.stream }, async (_, call) => {
+        const response = await gateway.streams.handle(request, running);
+        call.requestId = response.headers.get("X-Request-Id") ?? call.requestId; // that of the connection
+        return response;
+      }),
     handle: shareFiles(handle, gateway.origins, basePath),
     websocket: gateway.webSockets.handlers,
     onError,

@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { createSteppedThread } from "../../lib/event-loop/testing/stepped-thread.ts";
 import { createThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
-import { type Call, newCall } from "../calls.ts";
+import { type Call, newCall, type Runtime } from "../calls.ts";
 import { createHeldAnswers } from "./held-answers.ts";
 
-const peers = { requestIP: () => ({ address: "192.0.2.1" }) };
+const runtime: Runtime = { requestIP: () => ({ address: "192.0.2.1" }), timeout: () => undefined };
 
 type Facts = { status: number; keyId?: string; address?: string; bodyBytes?: number; isEndless?: boolean };
 
@@ -26,7 +26,7 @@ function useHeld() {
         ...(bodyBytes !== undefined && { body, headers: { "content-length": `${bodyBytes}` } }),
         ...(isEndless && { body, headers: { "transfer-encoding": "chunked" } }),
       });
-      const call: Call = { ...newCall(request, peers), status, keyId, address };
+      const call: Call = { ...newCall(request, { from: runtime }), status, keyId, address };
       const response = new Response(null, { status });
       await hold(request, call, response);
       answered.push(response);
@@ -83,6 +83,6 @@ test("a body that was read is answered like any other", async () => {
   });
   const request = new Request("http://herald.test/", { method: "POST", body: "read" });
   await request.bytes();
-  await hold(request, { ...newCall(request, peers), status: 429, keyId: "key" }, new Response(null));
+  await hold(request, { ...newCall(request, { from: runtime }), status: 429, keyId: "key" }, new Response(null));
   expect(request.bodyUsed).toBe(true);
 });

@@ -4,7 +4,7 @@ import type { ClientAddress, Peers } from "../../lib/network/client-address.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 import { discard } from "../call/answer.ts";
 import { type Call, turnNameOf } from "../calls.ts";
-import { bytesOfBody, isTooLongToDrop } from "../requests/long-bodies.ts";
+import { isTooLongToDrop } from "../requests/long-bodies.ts";
 
 // Of a body that nobody reads, Bun takes almost two megabytes, and then no more.
 const unreadOnes = { bytes: 2 * 1024 * 1024, most: 8 };
@@ -45,11 +45,11 @@ export function createHeldAnswers({ clientAddress, isOneTooMany, thread }: Depen
       const isClosed = response.headers.get("Connection") === "close";
       if (!isClosed && isOneTooMany(request, call.from)) response.headers.set("Connection", "close");
       const name = turnNameOf(request, call, clientAddress);
-      if (isTooLongToDrop(request.headers) && !call.isBodyRead) return await waitToClose(request, name);
+      if (isTooLongToDrop(call.bodyBytes) && !call.isBodyRead) return await waitToClose(request, name);
       if (call.keyId !== undefined && call.status !== 429) return await nextTurn();
       if (!request.bodyUsed) await discard(request.body ?? undefined); // otherwise Bun would keep up to two megabytes of it
       await nextTurn();
-      await thread.turn(name, threadCosts.refusal(Math.min(bytesOfBody(request.headers), unreadOnes.bytes)));
+      await thread.turn(name, threadCosts.refusal(Math.min(call.bodyBytes, unreadOnes.bytes)));
     },
   };
 }

@@ -7,29 +7,34 @@ import { threadCosts } from "../../services/limits/costs.ts";
 import { rememberBytes } from "../answers/long-answers.ts";
 import type { Exchange, PathParts } from "./exchange.ts";
 import type { Answer } from "./handler.ts";
+import { addTarget, type Recorder } from "./record.ts";
 
 const endedWithinSeconds = 5;
+const shortCharacters = 16_384; // at most 48 KiB: such a response costs nothing, and is handed over at once
 const rowsPerRequest = 100; // of a response: a page of a thousand is as much work as ten requests
 
 /** The response has ended: the bytes handed out must be taken within seconds, or the connection is cut. */
-export function endSoon({ request, runtime }: Exchange): void {
-  runtime.timeout(request, endedWithinSeconds);
+export function endSoon({ request, call }: Exchange): void {
+  call.from.timeout(request, endedWithinSeconds);
 }
 
 /**
  * Creates the step that responds with what the handlers of an operation return, after the audit log has recorded it. Waits
  * only for that, for a stream, or for a turn of the thread. Rejects if the success cannot be recorded.
  */
-export function createResponder({ scope }: Operation, { charges, takeTurn, longAnswers }: PathParts) {
+export function createResponder(
+  { scope }: Operation,
+  { charges, takeTurn, longAnswers }: PathParts,
+  { isAudited, succeed }: Recorder,
+) {
   const toBytes = scope === undefined ? rememberBytes() : (text: string) => Buffer.from(text);
 
   function write(exchange: Exchange, { status, body, contentType, headers, isReplay = false }: Answer): Response {
-    const { request, requestId, call, caller, charge } = exchange;
+    const { request, call, caller, charge } = exchange;
+    const { requestId } = call;
     if (body === undefined)
       return new Response(null, { status, headers: { "X-Request-Id": requestId, ...answerHeaders, ...headers } });
     const text = contentType === undefined ? JSON.stringify(body) : body;
-    charges.addAnswer(charge, text);
-    const answering = { org: call.org ?? caller.rights.org ?? undefined, request, endSoon: () => endSoon(exchange) };
     const own: Record<string, string> = {
       "Content-Type": contentType ?? "application/json",
       "X-Request-Id": requestId,
@@ -37,9 +42,12 @@ export function createResponder({ scope }: Operation, { charges, takeTurn, longA
     };
     if (isReplay) own["Idempotent-Replayed"] = "true";
     if (headers !== undefined) Object.assign(own, headers);
-    if (request.method !== "HEAD")
-      return new Response(longAnswers.bodyOf(text, toBytes, answering), { status, headers: own });
-    return new Response(text, { status, headers: { ...lengthForHead(request, text), ...own } });
+    if (text.length > shortCharacters) charges.addAnswer(charge, text);
+    if (request.method === "HEAD")
+      return new Response(text, { status, headers: { ...lengthForHead(request, text), ...own } });
+    if (text.length <= shortCharacters) return new Response(text, { status, headers: own });
+    const answering = { org: call.org ?? caller.rights.org ?? undefined, request, endSoon: () => endSoon(exchange) };
+    return new Response(longAnswers.bodyOf(text, toBytes, answering), { status, headers: own });
   }
 
   function respond(exchange: Exchange, answer: Answer): Response | Promise<Response> {
@@ -51,12 +59,12 @@ export function createResponder({ scope }: Operation, { charges, takeTurn, longA
   }
 
   return (exchange: Exchange, answer: Answer): Response | Promise<Response> => {
-    const { call, trail } = exchange;
+    const { call } = exchange;
     call.isReplay = answer.isReplay === true;
     call.waitedMs = answer.waitedMs ?? 0;
-    if (answer.target !== undefined) trail.name(answer.target);
-    const recorded = answer.isRecorded === true ? undefined : trail.succeed(answer.status);
-    return recorded === undefined ? respond(exchange, answer) : recorded.then(() => respond(exchange, answer));
+    if (answer.target !== undefined) addTarget(exchange, answer.target);
+    if (!isAudited || answer.isRecorded === true) return respond(exchange, answer);
+    return succeed(exchange, answer.status).then(() => respond(exchange, answer));
   };
 }
 
@@ -64,14 +72,15 @@ export function createResponder({ scope }: Operation, { charges, takeTurn, longA
  * Creates the step that responds to a call that failed, whose `answer` nobody will read. Errors become problem documents only
  * here; unknown errors are logged and shown as `internal`.
  */
-export function createRefuser({ charges, redact, onError }: PathParts) {
+export function createRefuser({ charges, redact, onError }: PathParts, recorder: Pick<Recorder, "fail">) {
   return async (exchange: Exchange, thrown: unknown, answer: Answer | undefined): Promise<Response> => {
-    const { requestId, call, trail, charge } = exchange;
+    const { call, charge } = exchange;
+    const { requestId } = call;
     await discard(answer?.stream);
     const error = toHeraldError(thrown);
     if (error.status === 500) onError(thrown, requestId);
     call.code = error.code;
-    trail.fail(error);
+    recorder.fail(exchange, error);
     charges.close(charge);
     return problemResponse(error, requestId, redact);
   };
@@ -102,19 +111,19 @@ export function lengthForHead({ method }: Request, body: string | Uint8Array = "
  * Server-sent events stay open however long there are none; other streams end if the caller stops reading and sending.
  */
 async function streamTo(
-  { request, requestId, runtime }: Exchange,
+  { request, call }: Exchange,
   stream: ReadableStream<Uint8Array>,
   type = "text/event-stream",
 ): Promise<Response> {
   const isHead = request.method === "HEAD";
   if (isHead) await discard(stream);
-  else if (type === "text/event-stream") runtime.timeout(request, 0);
+  else if (type === "text/event-stream") call.from.timeout(request, 0);
   return new Response(isHead ? null : stream, {
     headers: {
       ...(isHead && { "Transfer-Encoding": "chunked" }), // as with GET; without it, Bun says that nothing would come
       "Content-Type": type,
       "X-Accel-Buffering": "no",
-      "X-Request-Id": requestId,
+      "X-Request-Id": call.requestId,
       ...answerHeaders,
       Connection: "close", // Bun keeps the disabled time-out for later requests on the connection, so there must be none
     },

@@ -3,18 +3,20 @@ import { type Caller, permitOrganization, permitScope } from "../../services/key
 import { isTooLongToDrop } from "../requests/long-bodies.ts";
 import type { Exchange, PathParts } from "./exchange.ts";
 
+/** The steps that find out who calls an operation, and whether the key permits it. */
+export type Authenticator = ReturnType<typeof createAuthenticator>;
+
 /** Creates the steps that find out who calls an operation, and whether the key permits it. */
 export function createAuthenticator({ scope, limitsItself = false }: Operation, { authentication }: PathParts) {
-  const callerOf = ({ request: { headers }, address }: Exchange) =>
+  const callerOf = ({ request, call, address }: Exchange) =>
     authentication.authenticate(
-      headers.get("admin-api-key"),
+      request.headers.get("admin-api-key"),
       () => address,
-      () => isTooLongToDrop(headers),
+      () => isTooLongToDrop(call.bodyBytes),
     );
 
   function accept(exchange: Exchange, caller: Caller): undefined {
     exchange.caller = caller;
-    exchange.trail.admit(caller);
     exchange.call.keyId = caller.keyId;
   }
 

@@ -40,8 +40,6 @@ type Dependencies = {
   use: Pick<OrganizationUse, "know" | "admitRequest" | "chargeRequest">;
 };
 
-const surelyCheapCharacters = 16_384; // at most four bytes each
-
 /** Creates the charges of calls, which keys pay by their rate limit, and organizations by their use. */
 export function createCharges({ rateLimit, use }: Dependencies): Charges {
   function notePaid(charge: Charge, org: string | undefined): void {
@@ -86,9 +84,7 @@ export function createCharges({ rateLimit, use }: Dependencies): Charges {
     },
     addBody: (charge, bytes) => add(charge, requestCosts.bytes(bytes)),
     addWork: add,
-    addAnswer(charge, text) {
-      if (text.length > surelyCheapCharacters) add(charge, requestCosts.bytes(Buffer.byteLength(text)));
-    },
+      addAnswer: (charge, text) => add(charge, requestCosts.bytes(Buffer.byteLength(text))),
     admitAgain(charge) {
       const own = charge.cost;
       add(charge, -own); // a limit may be lower than the cost of a single call

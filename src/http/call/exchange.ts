@@ -1,45 +1,40 @@
-import type { Context, Hono } from "hono";
+import type { Context, Hono, HonoRequest } from "hono";
+import type { AuditTarget } from "../../contract/audit.ts";
 import type { Operation } from "../../contract/operations/operation.ts";
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
-import type { ClientAddress, Peers } from "../../lib/network/client-address.ts";
+import type { ClientAddress } from "../../lib/network/client-address.ts";
 import type { Queue } from "../../lib/queues/queue.ts";
 import type { Audit } from "../../services/audit.ts";
 import type { Authentication } from "../../services/keys/authentication.ts";
 import { type Caller, nobody } from "../../services/keys/permissions.ts";
 import type { LongAnswers } from "../answers/long-answers.ts";
-import { createTrails, type Trail } from "../audit-trail.ts";
-import { type Call, requestIdOf } from "../calls.ts";
+import type { Call } from "../calls.ts";
 import { organizationIn } from "../requests/body.ts";
 import type { Charge, Charges } from "./charges.ts";
 
-/** The server that accepted a request: knows its address, and sets how long its connection may be idle. */
-export type Runtime = Peers & {
-  /** In seconds; 0 means no time-out. */
-  timeout(request: Request, seconds: number): void;
-};
+type Environment = { Bindings: Call };
 
-type Environment = { Bindings: { runtime: Runtime; call: Call } };
-
-/** The router. Requests come with the server that accepted them and the record of their call. */
+/** The router. Requests come with the record of their call. */
 export type Router = Hono<Environment>;
 
 /** A request on its path to a response: what the steps of the path hand on. */
 export type Exchange = {
   readonly request: Request;
-  readonly runtime: Runtime;
+  /** The request as the router knows it: with the parameters of the path, not yet validated. */
+  readonly req: HonoRequest;
   /** What is told of it to those who observe calls. */
   readonly call: Call;
-  readonly requestId: string;
   /** The caller's address; empty if unknown. */
   readonly address: string;
-  /** All parameters of the path, not yet validated. */
-  params(): Record<string, string>;
   /** The organization in the path, not yet validated. */
   readonly org: string | undefined;
-  readonly trail: Trail;
   readonly charge: Charge;
   /** `nobody` until the key is accepted. */
   caller: Caller;
+  /** What the body or the service's result names, for the audit log. */
+  target: AuditTarget | undefined;
+  /** Whether the call may have changed something: it has gone to its service, which has not succeeded yet. */
+  hasBegun: boolean;
 };
 
 /** What the path of all calls is made of. */
@@ -64,30 +59,25 @@ export type PathParts = Dependencies & {
 };
 
 /** Creates the function that begins the exchanges of an operation. */
-export function createExchanges(operation: Operation, { clientAddress, audit, charges }: PathParts) {
-  const follow = createTrails(operation, audit);
-  const route = { method: operation.method.toUpperCase(), path: operation.path };
-  const namesOrganization = operation.path.includes("{org}");
+export function createExchanges({ method, path }: Operation, { clientAddress, charges }: PathParts) {
+  const route = { method: method.toUpperCase(), path };
+  const namesOrganization = path.includes("{org}");
 
-  return ({ req, env: { call, runtime } }: Context<Environment>): Exchange => {
+  return ({ req, env: call }: Context<Environment>): Exchange => {
     const request = req.raw;
-    const requestId = requestIdOf(request);
-    const address = clientAddress(request, runtime); // now, as it is unknown once the caller has hung up
+    const address = clientAddress(request, call.from); // now, as it is unknown once the caller has hung up
     call.route = route;
-    call.requestId = requestId;
     call.address = address;
-    const params = () => req.param();
     return {
       request,
-      runtime,
+      req,
       call,
-      requestId,
       address,
-      params,
       org: namesOrganization ? req.param("org") : undefined,
-      trail: follow({ requestId, address, params }),
       charge: charges.open(),
       caller: nobody,
+      target: undefined,
+      hasBegun: false,
     };
   };
 }

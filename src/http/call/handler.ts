@@ -20,7 +20,7 @@ export type BodyOf<Body extends z.ZodType | undefined> = Body extends z.ZodType 
 /** Does the work of an operation: calls its service, and returns what to answer. */
 export type Handler<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined> = (
   input: Input<Params, Query, Body>,
-  call: LongCall,
+  call: () => LongCall,
 ) => Promise<Answer>;
 
 /**
@@ -47,11 +47,13 @@ export type LongCall = {
   /** Where the call came in. */
   listener: Listener;
   requestId: string;
+  /** The declared length of its body, in bytes. */
+  bodyBytes: number | undefined;
   /**
    * Its signal aborts when the caller hangs up. Bun creates the signal when it is first read. Only an operation of lines
    * reads the body.
    */
-  request: Pick<Request, "signal" | "body" | "headers">;
+  request: Pick<Request, "signal" | "body">;
   /** Does work during which nothing is sent for so many seconds. Resolves or rejects with it. */
   mayIdle<Result>(seconds: number, work: () => Promise<Result>): Promise<Result>;
   /** The response has ended: the bytes handed out must be taken within seconds, or the connection is cut. */

@@ -1,11 +1,13 @@
 import type { z } from "zod";
 import type { Operation } from "../../contract/operations/operation.ts";
-import { validate } from "../../contract/requests.ts";
+import { parseStrictJson, parseStrictJsonInTurns, validate } from "../../contract/requests.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
-import { readJsonBody, requireNoEncoding } from "../requests/body.ts";
+import { createBytesReader, incomplete, requireJson, requireNoEncoding } from "../requests/body.ts";
 import { listsOf, readQuery } from "../requests/query.ts";
 import type { Exchange, PathParts } from "./exchange.ts";
 import type { BodyOf, Input } from "./handler.ts";
+
+const longBytes = 64 * 1024;
 
 /**
  * Creates the reader of an operation's input, which validates the path, the query and the body, in this order. Throws and
@@ -17,10 +19,18 @@ export function createInputReader<
   Body extends z.ZodType | undefined,
 >(operation: Operation<Params, Query, Body>, { charges, takeTurn, longBodies, limits }: PathParts) {
   type Read = Input<Params, Query, Body>;
-  const { path, params, query, body: schema, scope, workOf } = operation;
+  const { path, params, query, body: schema, scope, workOf, isBodyOptional = false } = operation;
   const noParams = path.includes("{") ? undefined : validate(params, {});
   const noQuery = query.safeParse({});
   const lists = listsOf(query);
+  const readBytes = createBytesReader<Exchange>({
+    maxBytes: limits.requestBytes,
+    onLength({ call, charge }, bytes) {
+      call.isBodyRead = bytes <= limits.requestBytes;
+      charges.addBody(charge, bytes);
+    },
+    turn: (exchange, bytes) => takeTurn(exchange, threadCosts.request(bytes.length), bytes),
+  });
   const takesBody = schema !== undefined || operation.lines !== undefined || operation.takesBytes === true;
 
   function readHead(exchange: Exchange): Read {
@@ -28,37 +38,42 @@ export function createInputReader<
     if (takesBody) requireNoEncoding(headers);
     return {
       caller: exchange.caller,
-      params: noParams ?? validate(params, exchange.params()),
+      params: noParams ?? validate(params, exchange.req.param()),
       query: noQuery.success && !url.includes("?") ? noQuery.data : validate(query, readQuery(url, lists)),
       headers,
       body: undefined as BodyOf<Body>, // so far
     };
   }
 
-  function readBody(exchange: Exchange, schema: z.ZodType): Promise<Read> {
+  /** Validates the value of a body, which completes the input. */
+  function accept(exchange: Exchange, input: Read, schema: z.ZodType, value: unknown): Read {
+    input.body = validate(schema, value) as BodyOf<Body>;
+    if (workOf !== undefined) charges.addWork(exchange.charge, workOf(input.body));
+    return input;
+  }
+
+  /** Reads JSON without altering it. A long body is read in many short turns of the event loop. */
+  async function readBody(exchange: Exchange, schema: z.ZodType): Promise<Read> {
     const input = readHead(exchange);
-    const { request, call, charge, caller } = exchange;
-    return readJsonBody(request, {
-      maxBytes: limits.requestBytes,
-      maxDepth: limits.jsonDepth,
-      isOptional: operation.isBodyOptional === true,
-      onLength(bytes) {
-        call.isBodyRead = bytes <= limits.requestBytes;
-        charges.addBody(charge, bytes);
-      },
-      check(value) {
-        input.body = validate(schema, value) as BodyOf<Body>;
-        charges.addWork(charge, workOf?.(input.body) ?? 0);
-        return input;
-      },
-      nextPart: async () => await takeTurn(exchange, threadCosts.slice),
-      turn: (bytes) => takeTurn(exchange, threadCosts.request(bytes.length), bytes),
-      alone: (read) =>
-        longBodies.add({ of: caller.keyId }, async () => {
-          charges.admitAgain(charge);
-          await takeTurn(exchange, threadCosts.slice);
-          return await read();
-        }),
+    let bytes: Uint8Array;
+    try {
+      bytes = await readBytes(exchange.request, exchange.call.bodyBytes, exchange);
+    } catch (cause) {
+      throw incomplete(cause);
+    }
+    const isLong = bytes.length > longBytes;
+    const turn = isLong ? undefined : takeTurn(exchange, threadCosts.request(bytes.length), bytes);
+    if (turn !== undefined) await turn;
+    if (isBodyOptional && bytes.length === 0) return accept(exchange, input, schema, {});
+    requireJson(input.headers.get("content-type"));
+    if (!isLong) return accept(exchange, input, schema, parseStrictJson(bytes, limits.jsonDepth));
+    return await longBodies.add({ of: exchange.caller.keyId }, async () => {
+      const nextPart = async () => await takeTurn(exchange, threadCosts.slice);
+      charges.admitAgain(exchange.charge);
+      await nextPart();
+      const value = await parseStrictJsonInTurns(bytes, limits.jsonDepth, nextPart);
+      await nextPart();
+      return accept(exchange, input, schema, value);
     });
   }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { HeraldError } from "../../contract/errors/errors.ts";
-import { readJsonBody } from "./body.ts";
+import { createBytesReader } from "./body.ts";
+import { bytesOfBody } from "./long-bodies.ts";
 
 const maxBytes = 200_000;
 const piece = new Uint8Array(65_536).fill(0x20);
@@ -17,18 +18,17 @@ async function read(declared: string | undefined) {
     },
     { highWaterMark: 0 },
   );
-  const headers = { "Content-Type": "application/json", ...(declared !== undefined && { "Content-Length": declared }) };
+  const name = declared === undefined ? "Transfer-Encoding" : "Content-Length";
+  const headers = new Headers({ [name]: declared ?? "chunked" });
   const charged: number[] = [];
-  const error = await readJsonBody(new Request("http://localhost", { method: "POST", headers, body }), {
+  const readBytes = createBytesReader({
     maxBytes,
-    maxDepth: 8,
-    isOptional: false,
-    onLength: (bytes) => charged.push(bytes),
+    onLength: (lengths: number[], bytes) => lengths.push(bytes),
     turn: () => undefined,
-    check: (value) => value,
-    nextPart: () => Promise.resolve(),
-    alone: (work) => work(),
-  }).catch((thrown: unknown) => thrown);
+  });
+  const request = new Request("http://localhost", { method: "POST", headers, body });
+  const reading = async () => await readBytes(request, bytesOfBody(headers), charged);
+  const error = await reading().catch((thrown: unknown) => thrown);
   return { error, taken, charged };
 }
 

@@ -1,55 +1,34 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
-import { parseStrictJson, parseStrictJsonInTurns } from "../../contract/requests.ts";
-import { declaredLength } from "./head.ts";
 
-type Options<Body> = {
+type Options<Call> = {
   maxBytes: number;
-  maxDepth: number;
-  isOptional: boolean;
   /** Called with the number of bytes: before they are read, if the request declares it. */
-  onLength(bytes: number): void;
-  /** Awaited before a short body is parsed, and a part of one of undeclared length is kept, unless it returns `undefined`. */
-  turn(bytes: Uint8Array): Promise<void> | undefined;
-  /** Validates and converts the value, or throws. */
-  check(value: unknown): Body;
-  /** Awaited between parts of a long body, each of which takes about a millisecond. */
-  nextPart(): Promise<void>;
-  /**
-   * Runs the reading of a long body when it is its turn: one at a time, so that the parsed values of all are not in
-   * memory at once.
-   */
-  alone(read: () => Promise<Body>): Promise<Body>;
+  onLength(call: Call, bytes: number): void;
+  /** Awaited before a part of a body of undeclared length is kept, unless it returns `undefined`. */
+  turn(call: Call, bytes: Uint8Array): Promise<void> | undefined;
 };
 
-const longBytes = 64 * 1024;
 const bodyBeginsWithinMs = 4_000; // most clients wait for up to three seconds, and then send the body anyway
 
 /**
- * Reads a request's JSON body without altering it. Throws the contract's errors for bad bodies. A long body is read in
- * many short turns of the event loop.
+ * Creates the reader of all bytes of a body, which rejects if they do not arrive. Bun hands over as many as are declared, and no
+ * more: any other body is counted while it is read.
  */
-export async function readJsonBody<Body>(
-  request: Request,
-  { maxBytes, maxDepth, isOptional, onLength, turn, check, nextPart, alone }: Options<Body>,
-): Promise<Body> {
-  let bytes: Uint8Array;
-  try {
-    bytes = await readBytes(request, { maxBytes, onLength, turn });
-  } catch (cause) {
-    if (cause instanceof HeraldError) throw cause;
-    throw new HeraldError("bad_request", "the body was incomplete; send the request again", { cause });
-  }
-  const isLong = bytes.length > longBytes;
-  const awaited = isLong ? undefined : turn(bytes);
-  if (awaited !== undefined) await awaited;
-  if (isOptional && bytes.length === 0) return check({});
-  requireJson(request.headers.get("content-type"));
-  if (!isLong) return check(parseStrictJson(bytes, maxDepth));
-  return await alone(async () => {
-    const value = await parseStrictJsonInTurns(bytes, maxDepth, nextPart);
-    await nextPart();
-    return check(value);
-  });
+export function createBytesReader<Call>(options: Options<Call>) {
+  const { maxBytes, onLength } = options;
+  return (request: Request, declaredBytes: number, call: Call): Promise<Uint8Array> => {
+    const isDeclared = Number.isFinite(declaredBytes);
+    if (isDeclared && declaredBytes > maxBytes) throw tooLarge(maxBytes);
+    if (!isDeclared || mayWaitInVain(request.headers)) return collect(request, call, options);
+    onLength(call, declaredBytes);
+    return request.bytes();
+  };
+}
+
+/** The error for what broke off the reading of a body. */
+export function incomplete(cause: unknown): HeraldError {
+  if (cause instanceof HeraldError) return cause;
+  return new HeraldError("bad_request", "the body was incomplete; send the request again", { cause });
 }
 
 const organizationMember = /"organizationId"\s*:\s*"([^"]{1,128})"/;
@@ -79,7 +58,8 @@ function isIdentity(coding: string): boolean {
   return /^\s*(identity)?\s*$/i.test(coding);
 }
 
-function requireJson(contentType: string | null): void {
+/** Throws `unsupported_media_type` unless the content type is that of JSON in UTF-8. */
+export function requireJson(contentType: string | null): void {
   if (contentType === "application/json") return;
   const [type = "", ...parameters] = (contentType ?? "")
     .toLowerCase()
@@ -93,39 +73,28 @@ function requireJson(contentType: string | null): void {
     throw new HeraldError("unsupported_media_type");
 }
 
-type Reading = Pick<Options<unknown>, "maxBytes" | "onLength" | "turn">;
-
-/**
- * Reads all bytes of a body; rejects if they do not arrive. Bun hands over as many as are declared, and no more: any other
- * body is counted while it is read.
- */
-function readBytes(request: Request, reading: Reading): Promise<Uint8Array> {
-  const { maxBytes, onLength } = reading;
-  const declared = declaredLength(request.headers);
-  if (declared !== undefined && declared > maxBytes) throw tooLarge(maxBytes);
-  if (declared === undefined || mayWaitInVain(request.headers)) return collect(request, reading);
-  onLength(declared);
-  return request.bytes();
-}
-
 /**
  * Reads a body of undeclared length, keeping no more of it than allowed. All that was read is paid for. The rest of one that is too
  * long is not read: Bun would read and drop it as fast as it comes until the response is sent.
  */
-async function collect(request: Request, { maxBytes, onLength, turn }: Reading): Promise<Uint8Array> {
+async function collect<Call>(
+  request: Request,
+  call: Call,
+  { maxBytes, onLength, turn }: Options<Call>,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   const reader = request.body?.getReader();
   const first = reader?.read();
   const begin = first !== undefined && mayWaitInVain(request.headers) ? beginInTime(first) : first;
   for (let read = await begin; read?.value !== undefined; read = await reader?.read()) {
-    const awaited = length > 0 ? turn(read.value) : undefined;
+    const awaited = length > 0 ? turn(call, read.value) : undefined;
     if (awaited !== undefined) await awaited;
     chunks.push(read.value);
     length += read.value.length;
     if (length > maxBytes) break;
   }
-  onLength(length);
+  onLength(call, length);
   if (length > maxBytes) throw tooLarge(maxBytes);
   return Buffer.concat(chunks);
 }

@@ -1,21 +1,12 @@
 import { forgetOldest } from "../../lib/caches/forget-oldest.ts";
 
-/** Tells what is wrong with the head of a request, if anything. */
-export type HeadCheck = (request: Pick<Request, "url" | "headers">) => string | undefined;
+/** Tells what is wrong with the head of a request, if anything. `bodyBytes`: the length of its body, as `bytesOfBody` reads it. */
+export type HeadCheck = (request: Pick<Request, "url" | "headers">, bodyBytes: number) => string | undefined;
 
 const maxRemembered = 100;
 const badHost =
   "the request has no valid `Host` header; send exactly one, with the host and port that the request goes to (RFC 9112, section 3.2)";
 const badLength = "`Content-Length` is not one decimal number; send it once, or not at all (RFC 9112, section 6.3)";
-
-/**
- * The length that the headers of a request declare, in bytes; `undefined` if it is not decimal digits. Bun joins repeated
- * lines with commas, so a header that is sent twice is no number.
- */
-export function declaredLength(headers: Headers): number | undefined {
-  const declared = headers.get("content-length");
-  return declared !== null && isDigits(declared) ? Number(declared) : undefined;
-}
 
 /**
  * Creates the check of what two programs could understand differently: `Host` and `Content-Length`. Once it has passed,
@@ -33,14 +24,9 @@ export function createHeadCheck(): HeadCheck {
     return true;
   }
 
-  return ({ url, headers }) => {
+  return ({ url, headers }, bodyBytes) => {
     const host = headers.get("host");
     if (host === null || !url.startsWith("http") || !isValidHost(host)) return badHost;
-    const length = headers.get("content-length");
-    return length === null || isDigits(length) ? undefined : badLength;
+    return !Number.isFinite(bodyBytes) && headers.has("content-length") ? badLength : undefined;
   };
-}
-
-function isDigits(text: string): boolean {
-  return /^\d{1,20}$/.test(text);
 }

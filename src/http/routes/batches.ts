@@ -11,10 +11,10 @@ type Services = { batches: Batches; limits: { requestBytes: number } };
 
 /** Binds the operation that sends line by line. */
 export function bindBatches(bind: Bind, operations: Operations, { batches, limits }: Services): void {
-  bind(operations.sendBatch, async ({ caller, query }, call) => {
-    const { request } = call;
-    requireLines(request.headers.get("content-type"));
-    const blocks = readLines(request.body, limits.requestBytes);
+  bind(operations.sendBatch, async ({ caller, query, headers }, longCall) => {
+    const call = longCall();
+    requireLines(headers.get("content-type"));
+    const blocks = readLines(call.request.body, limits.requestBytes);
     const wish = { caller, isDryRun: query.dry_run, perSecond: query.rate, blocks };
     return { status: 200, stream: streamOf(batches.open(wish, callOf(call))), streamType: linesType, isRecorded: true };
   });

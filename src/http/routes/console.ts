@@ -4,7 +4,7 @@ import { isKnown } from "../answers/byte-range.ts";
 import { contentSecurityPolicy, isolationHeaders } from "../answers/page-headers.ts";
 import { lengthForHead } from "../call/answer.ts";
 import type { Router } from "../call/exchange.ts";
-import { requestIdOf } from "../calls.ts";
+import type { Call } from "../calls.ts";
 
 /** The content encodings of files. */
 export type Encoding = "br" | "gzip" | "identity";
@@ -41,8 +41,12 @@ const headers = {
  * token.
  */
 export function bindConsole(app: Router, { find }: Pages): void {
-  const serve = async (request: Request, name: string, cacheControl: string): Promise<Response> => {
-    const requestId = requestIdOf(request);
+  const serve = async (
+    request: Request,
+    { requestId }: Call,
+    name: string,
+    cacheControl: string,
+  ): Promise<Response> => {
     const file = await find(name);
     if (file === undefined) return problemResponse(new HeraldError("not_found"), requestId);
     const encoding = chooseEncoding(request.headers.get("accept-encoding"));
@@ -64,9 +68,10 @@ export function bindConsole(app: Router, { find }: Pages): void {
       },
     });
   };
-  for (const [path, name] of Object.entries(pages)) app.get(path, ({ req }) => serve(req.raw, name, "no-cache"));
-  app.get("/console/assets/:file", ({ req }) =>
-    serve(req.raw, `assets/${req.param("file")}`, `public, max-age=${365 * day}, immutable`),
+  for (const [path, name] of Object.entries(pages))
+    app.get(path, ({ req, env }) => serve(req.raw, env, name, "no-cache"));
+  app.get("/console/assets/:file", ({ req, env }) =>
+    serve(req.raw, env, `assets/${req.param("file")}`, `public, max-age=${365 * day}, immutable`),
   );
 }
 

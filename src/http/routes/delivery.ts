@@ -19,12 +19,12 @@ export function bindDelivery(
     const body = await reports.systemMessage(params.org, params.mid, query.senderId);
     return { status: 200, body, target: { sender: body.system_message.from } };
   });
-  bind(operations.listRecipients, async ({ params, query }, { pay }) => {
-    const { page, cid } = await recipients.message(params.org, params.server_mid, query, pay);
+  bind(operations.listRecipients, async ({ params, query }, call) => {
+    const { page, cid } = await recipients.message(params.org, params.server_mid, query, call().pay);
     return { status: 200, body: page, target: { conversation: cid } };
   });
-  bind(operations.listSystemRecipients, async ({ params, query }, { pay }) => {
-    const { page, sender } = await recipients.systemMessage(params.org, params.mid, query, pay);
+  bind(operations.listSystemRecipients, async ({ params, query }, call) => {
+    const { page, sender } = await recipients.systemMessage(params.org, params.mid, query, call().pay);
     return { status: 200, body: page, target: { sender } };
   });
 }

@@ -42,7 +42,7 @@ export function bindDirectory(bind: Bind, operations: Operations, services: Serv
       await directory.deleteUser(org, uid);
       return { status: 204 };
     }
-    const erased = await erasures.erase({ org, uid, keyId: caller.keyId }, call);
+    const erased = await erasures.erase({ org, uid, keyId: caller.keyId }, call());
     if (erased !== undefined) return { status: 204, target: { erased: String(erased) } };
     await directory.deleteUser(org, uid); // says what is missing
     return { status: 204 };

@@ -14,11 +14,9 @@ import { admitOnceKnown, type OrganizationUse } from "../../services/limits/orga
 import type { Identity } from "../../services/sessions/tokens.ts";
 import { isKnown, rangeOf } from "../answers/byte-range.ts";
 import type { Bind } from "../bind.ts";
-import type { Router, Runtime } from "../call/exchange.ts";
+import type { Router } from "../call/exchange.ts";
 import type { LongCall } from "../call/handler.ts";
 import type { Call } from "../calls.ts";
-import { requestIdOf } from "../calls.ts";
-import { declaredLength } from "../requests/head.ts";
 
 type Services = {
   files: Files;
@@ -47,14 +45,14 @@ const headers = {
 /** Binds uploads, and what is known of files. */
 export function bindFiles(bind: Bind, operations: Operations, { files }: Pick<Services, "files">): void {
   bind(operations.createFile, ({ params, query, headers }, call) =>
-    receive(call, async (pieces) => ({
+    receive(call(), headers, async (upload) => ({
       status: 201,
-      body: await files.create(params.org, query.name, uploadOf(pieces, headers, call)),
+      body: await files.create(params.org, query.name, upload),
     })),
   );
   bind(operations.putFile, ({ params: { org, file_id }, headers }, call) =>
-    receive(call, async (pieces) => {
-      const { shown, isNew } = await files.put(org, file_id, uploadOf(pieces, headers, call));
+    receive(call(), headers, async (upload) => {
+      const { shown, isNew } = await files.put(org, file_id, upload);
       return { status: isNew ? 201 : 200, body: shown };
     }),
   );
@@ -68,22 +66,14 @@ export function bindFiles(bind: Bind, operations: Operations, { files }: Pick<Se
   });
 }
 
-function uploadOf(pieces: Upload["pieces"], headers: Headers, { permit }: Pick<LongCall, "permit">): Upload {
-  return {
-    pieces,
-    permit,
-    length: declaredLength(headers),
-    contentType: headers.get("content-type") ?? undefined,
-  };
-}
-
 /**
  * Lets `work` take the pieces of the body. While it is at one, or has all of them, the connection may be idle for longer; a caller
  * that sends no more may not.
  */
 async function receive<Result>(
-  { request, mayIdle }: Pick<LongCall, "request" | "mayIdle">,
-  work: (pieces: AsyncGenerator<Uint8Array, void>) => Promise<Result>,
+  { request, bodyBytes: length, mayIdle, permit }: LongCall,
+  headers: Headers,
+  work: (upload: Upload) => Promise<Result>,
 ): Promise<Result> {
   let goOn: () => void = () => undefined;
 
@@ -110,7 +100,7 @@ async function receive<Result>(
   }
 
   try {
-    return await work(pieces());
+    return await work({ pieces: pieces(), permit, length, contentType: headers.get("content-type") ?? undefined });
   } finally {
     goOn();
   }
@@ -121,17 +111,16 @@ export function bindDownloads(app: Router, { downloadFile }: Operations, service
   const { path, params, query } = downloadFile;
   const { files, downloads, redact, onError } = services;
   const route = { method: "GET", path };
-  app.get(path.replace(/\{(\w+)\}/, ":$1"), async ({ req, env }) => {
+  app.get(path.replace(/\{(\w+)\}/, ":$1"), async ({ req, env: call }) => {
     const { raw: request } = req;
-    const requestId = requestIdOf(request);
-    env.call.route = route;
-    env.call.requestId = requestId;
+    const { requestId } = call;
+    call.route = route;
     try {
       const { file_id: id } = validate(params, req.param());
       const { organization } = validate(query, organizationOf(req.query("organization")));
-      const reader = await identify(request, { id, organization }, env, services);
+      const reader = await identify(request, { id, organization }, call, services);
       const { file, bytes } = await files.open(id, reader);
-      env.call.org = file.org;
+      call.org = file.org;
       const etag = `"${file.sha256}"`;
       const disposition = contentDisposition(file.name.replaceAll(/[/\\]/g, "_"));
       const common = {
@@ -162,7 +151,7 @@ export function bindDownloads(app: Router, { downloadFile }: Operations, service
     } catch (thrown) {
       const error = toHeraldError(thrown);
       if (error.status === 500) onError(thrown, requestId);
-      env.call.code = error.code;
+      call.code = error.code;
       return problemResponse(error, requestId, redact);
     }
   });
@@ -176,10 +165,10 @@ function organizationOf(given: string | undefined): { organization?: string } {
 async function identify(
   request: Request,
   { id, organization }: { id: string; organization: string | undefined },
-  { call, runtime }: { call: Call; runtime: Runtime },
+  call: Call,
   { authentication, fileAddresses, downloads, rateLimit, use, clientAddress }: Services,
 ): Promise<FileReader> {
-  const address = clientAddress(request, runtime);
+  const address = clientAddress(request, call.from);
   call.address = address;
   await downloads.enter(address, request);
   const key = request.headers.get("admin-api-key");

@@ -46,13 +46,19 @@ async function answerTrial(trial: Promise<Sent<unknown>>): Promise<Answer> {
  */
 async function answerSend(
   headers: Headers,
-  { mayIdle, request }: Pick<LongCall, "request" | "mayIdle">,
+  call: () => LongCall,
   send: (wish?: WaitWish) => Promise<Sent<unknown>>,
 ): Promise<Answer> {
   const prefer = headers.get("prefer");
   const seconds = prefer === null ? undefined : waitSecondsIn(prefer);
-  const { body, isReplay, waited } =
-    seconds === undefined ? await send() : await mayIdle(seconds, () => send({ seconds, signal: request.signal }));
-  if (waited === undefined) return { status: 201, body, isReplay };
-  return { status: 201, body, isReplay, headers: waitHeaders(waited.seconds, waited.counts), waitedMs: waited.tookMs };
+  if (seconds === undefined) return stored(await send());
+  const { mayIdle, request } = call();
+  const sent = await mayIdle(seconds, () => send({ seconds, signal: request.signal }));
+  if (sent.waited === undefined) return stored(sent);
+  const { counts, tookMs } = sent.waited;
+  return { ...stored(sent), headers: waitHeaders(sent.waited.seconds, counts), waitedMs: tookMs };
+}
+
+function stored({ body, isReplay }: Sent<unknown>): Answer {
+  return { status: 201, body, isReplay };
 }

@@ -20,7 +20,8 @@ const closed =
  */
 export function bindMetrics(bind: Bind, operations: Operations, { type, token, print }: Metrics): void {
   const expected = token === undefined ? undefined : digestOf(token);
-  bind(operations.getMetrics, async ({ headers }, { address, listener }) => {
+  bind(operations.getMetrics, async ({ headers }, call) => {
+    const { address, listener } = call();
     if (expected === undefined && listener !== "internal" && !isFromHere(address, headers))
       throw new HeraldError("not_found", closed);
     if (expected !== undefined && !timingSafeEqual(digestOf(bearerToken(headers) ?? ""), expected)) {

@@ -10,7 +10,6 @@ import type { Bind } from "../bind.ts";
 import { lengthForHead } from "../call/answer.ts";
 import type { Router } from "../call/exchange.ts";
 import type { Answer } from "../call/handler.ts";
-import { requestIdOf } from "../calls.ts";
 import { createDocuments, type Document } from "./documents.ts";
 
 /** The health of a node: a check that is not `ok` says what is wrong, without necessarily affecting `isOk`. */
@@ -47,11 +46,11 @@ export function bindOpen(
 
   for (const path of pagePaths) {
     const route = { method: "GET", path };
-    app.get(path, async ({ req, env }) => {
-      env.call.route = route;
+    app.get(path, async ({ req, env: call }) => {
+      call.route = route;
       const { pages } = await documents();
       const { text, etag } = pages[path] ?? { text: "", etag: "" };
-      const headers = { ...pageHeaders, ...validatorsOf(etag), "X-Request-Id": requestIdOf(req.raw) };
+      const headers = { ...pageHeaders, ...validatorsOf(etag), "X-Request-Id": call.requestId };
       return isKnown(req.raw.headers, etag)
         ? new Response(null, { status: 304, headers })
         : new Response(text, { headers: { ...headers, ...lengthForHead(req.raw, text) } });
@@ -59,10 +58,10 @@ export function bindOpen(
   }
   app.get(
     "/",
-    ({ req }) =>
+    ({ env: { requestId } }) =>
       new Response(null, {
         status: 302,
-        headers: { Location: `${basePath}/docs`, "X-Request-Id": requestIdOf(req.raw), ...answerHeaders },
+        headers: { Location: `${basePath}/docs`, "X-Request-Id": requestId, ...answerHeaders },
       }),
   );
 }

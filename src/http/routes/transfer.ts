@@ -11,21 +11,21 @@ type Services = { imports: Imports; exports: Exports; limits: { requestBytes: nu
 
 /** Binds import and export. */
 export function bindTransfer(bind: Bind, operations: Operations, { imports, exports, limits }: Services): void {
-  bind(operations.importLines, async ({ caller, params: { org }, query }, call) => {
-    const { request } = call;
-    requireLines(request.headers.get("content-type"));
-    const blocks = readLines(request.body, limits.requestBytes);
+  bind(operations.importLines, async ({ caller, params: { org }, query, headers }, longCall) => {
+    const call = longCall();
+    requireLines(headers.get("content-type"));
+    const blocks = readLines(call.request.body, limits.requestBytes);
     const report = await imports.open({ caller, org, isDryRun: query.dry_run, blocks }, callOf(call));
     return { status: 200, stream: streamOf(report), streamType: linesType, isRecorded: true };
   });
   bind(operations.exportOrganization, async ({ caller, params: { org } }, call) => ({
     status: 200,
-    stream: streamOf(await exports.open({ caller, org }, call)),
+    stream: streamOf(await exports.open({ caller, org }, call())),
     streamType: linesType,
   }));
   bind(operations.exportUser, async ({ caller, params: { org, uid } }, call) => ({
     status: 200,
-    stream: streamOf(await exports.open({ caller, org, uid }, call)),
+    stream: streamOf(await exports.open({ caller, org, uid }, call())),
     streamType: linesType,
   }));
 }

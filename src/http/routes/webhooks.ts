@@ -26,9 +26,9 @@ export function bindWebhooks(bind: Bind, operations: Operations, { hooks }: { ho
     status: 200,
     body: await hooks.rotate(caller, { org, id }),
   }));
-  bind(operations.testWebhook, async ({ params: { org, wid: id } }, { mayIdle }) => ({
+  bind(operations.testWebhook, async ({ params: { org, wid: id } }, call) => ({
     status: 200,
-    body: await mayIdle(testMayTakeSeconds, () => hooks.test({ org, id })),
+    body: await call().mayIdle(testMayTakeSeconds, () => hooks.test({ org, id })),
   }));
   bind(operations.listWebhookDeliveries, async ({ params: { org, wid: id }, query }) => ({
     status: 200,

@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
 import { pino } from "pino";
-import { type Call, callOf } from "../../http/calls.ts";
+import { type Call, newCall, type Runtime } from "../../http/calls.ts";
 import { createRequestLog } from "./request-log.ts";
+
+const request = new Request("http://herald.test/");
+const runtime: Runtime = { requestIP: () => null, timeout: () => undefined };
 
 function lines(level: string, ...calls: Partial<Call>[]): Record<string, unknown>[] {
   const written: string[] = [];
@@ -9,7 +12,7 @@ function lines(level: string, ...calls: Partial<Call>[]): Record<string, unknown
   const logRequest = createRequestLog(log);
   for (const call of calls)
     logRequest({
-      ...callOf({ method: "POST", path: "/admin/message" }, { requestIP: () => null }),
+      ...newCall(request, { from: runtime, route: { method: "POST", path: "/admin/message" } }),
       keyId: "a key",
       org: "an organization",
       requestId: "a request",

@@ -19,6 +19,7 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import { about } from "../../contract/documents/about.ts";
+import { toHeraldError } from "../../contract/errors/errors.ts";
 import type { CommitMark, LogEvent } from "../../contract/log/log-event.ts";
 import type { Call, TraceCall } from "../../http/calls.ts";
 import type { NewSend } from "../../store/ports.ts";
@@ -76,9 +77,14 @@ export function createTracing({ url, ratio, node, redact, onError, onRecovery }:
     const span = begin("request", SpanKind.SERVER, contextOf(header ?? ""));
     if (!span.isRecording()) return await answer();
     const spans = { request: span, commit: undefined };
-    const response = await active.run(spans, answer);
-    endRequest(spans, call, response);
-    return response;
+    try {
+      const response = await active.run(spans, answer);
+      endRequest(spans, call, response?.status ?? 101);
+      return response;
+    } catch (thrown) {
+      endRequest(spans, call, toHeraldError(thrown).status);
+      throw thrown;
+    }
   };
 
   return {
@@ -127,17 +133,16 @@ export function createTracing({ url, ratio, node, redact, onError, onRecovery }:
 /** The tracing of one node. */
 export type Tracing = ReturnType<typeof createTracing>;
 
-function endRequest(spans: { request: Span; commit: Span | undefined }, call: Call, response: Response | undefined) {
+function endRequest(spans: { request: Span; commit: Span | undefined }, call: Call, status: number): void {
   const { request, commit } = spans;
-  const { route, keyId, org } = call;
-  const status = response?.status ?? 101;
+  const { route, requestId, keyId, org } = call;
   // Still open only if its commit failed.
   if (commit?.isRecording()) commit.setStatus({ code: SpanStatusCode.ERROR }).end();
   request.updateName(`${route.method} ${route.path}`).setAttributes({
     "http.request.method": route.method,
     "http.route": route.path,
     "http.response.status_code": status,
-    "herald.request_id": call.requestId ?? response?.headers.get("X-Request-Id") ?? "",
+    "herald.request_id": requestId,
     ...(keyId !== undefined && { "herald.key_id": keyId }),
     ...(org !== undefined && { "herald.organization": org }),
   });
