@@ -12,12 +12,16 @@ import { ListenError } from "./listen-error.ts";
 
 type Handle = (request: Request, running: Server<SocketState>) => Promise<Response | undefined>;
 
+type HandleAt = (request: Request, running: Server<SocketState>, listener: Listener) => Promise<Response>;
+
 /** What a node does with requests. */
 export type Handlers = {
   upgrade: Handle;
   stream: Handle;
-  /** Anything else. `listener` is where the request came in. */
-  handle(request: Request, running: Server<SocketState>, listener: Listener): Promise<Response>;
+  /** Requests for files. `listener` is where a request came in. */
+  file: HandleAt;
+  /** Anything else. */
+  handle: HandleAt;
   websocket: WebSocketHandler<SocketState>;
   onError(error: unknown, requestId: string): void;
 };
@@ -25,8 +29,8 @@ export type Handlers = {
 type Options = {
   config: Config;
   tls: Tls | undefined;
-  /** Whether other workers share the ports. */
-  isShared: boolean;
+  /** Whether other workers listen on the same ports. */
+  reusePort: boolean;
 };
 
 /** A node's server, and the URL of its internal address, which is that of its only one by default. */
@@ -35,17 +39,20 @@ export type Listening = { server: HttpServer; adminUrl: string };
 /**
  * Listens on the configured address, or with `HERALD_ADMIN_PORT` on two. Throws `ListenError`; then nothing listens.
  */
-export function listen({ config, tls, isShared }: Options, handlers: Handlers): Listening {
+export function listen({ config, tls, reusePort }: Options, handlers: Handlers): Listening {
   const paths = [...new Set(["", config.HERALD_BASE_PATH])];
   const open = (listener: Listener, address: ListenAddress) => {
-    const handle: Handle = (request, running) => handlers.handle(request, running, listener);
+    const at =
+      (handle: HandleAt): Handle =>
+      (request, running) =>
+        handle(request, running, listener);
     const serve = (current: Tls | undefined, taken: number | undefined) =>
       Bun.serve<SocketState>({
         hostname: address.hostname,
         port: taken ?? address.port,
         development: false,
         // Set explicitly: with `development: false`, Bun lets a second server share the port and take half the calls.
-        reusePort: isShared,
+        reusePort,
         // Also limits how long a TLS handshake or a request's head may take, even if bytes trickle in (measured).
         idleTimeout: config.HERALD_LIMIT_IDLE_SECONDS,
         // Herald itself answers 413 with a problem document, so Bun's own limit must not apply first.
@@ -57,9 +64,10 @@ export function listen({ config, tls, isShared }: Options, handlers: Handlers): 
           paths.flatMap((path) => [
             [`${path}/ws`, overTlsOnly(handlers.upgrade, current)],
             [`${path}/sse`, overTlsOnly(handlers.stream, current)],
+            [`${path}/files/*`, overTlsOnly(at(handlers.file), current)],
           ]),
         ),
-        fetch: overTlsOnly(handle, current),
+        fetch: overTlsOnly(at(handlers.handle), current),
         websocket: handlers.websocket,
         error(error) {
           const requestId = createId();

@@ -1,3 +1,4 @@
+import { answerPreflight, type Origins } from "../gateway/connections/origins.ts";
 import type { App } from "../http/app.ts";
 import { type FollowCall, realTimeRoutes } from "../http/calls.ts";
 import { nextTurn } from "../lib/event-loop/next-turn.ts";
@@ -5,9 +6,7 @@ import { createId } from "../lib/text/ids.ts";
 import type { Tls } from "../lib/tls/tls-files.ts";
 import type { Context } from "./context.ts";
 import type { Gateway } from "./gateway.ts";
-import { linkProblems } from "./linked-problems.ts";
 import { type Handlers, listen } from "./listen.ts";
-import { shareFiles } from "./shared-files.ts";
 
 type Dependencies = {
   tls: Tls | undefined;
@@ -20,6 +19,7 @@ type Dependencies = {
 
 const requestsMayTakeMs = 5_000;
 const lookAgainMs = 10;
+const problemStart = '{"type":"';
 
 /**
  * Listens for requests and connections. `endRequests` accepts no more, and resolves once pending requests are answered, or after
@@ -41,12 +41,13 @@ export function openServer(context: Context, { tls, follow, gateway, handle, sto
         call.requestId = response.headers.get("X-Request-Id") ?? call.requestId; // that of the connection
         return response;
       }),
-    handle: shareFiles(handle, gateway.origins, basePath),
+    file: shareFiles(handle, gateway.origins),
+    handle,
     websocket: gateway.webSockets.handlers,
     onError,
   };
   const { server, adminUrl } = listen(
-    { config, tls, isShared: worker !== undefined },
+    { config, tls, reusePort: worker !== undefined },
     linkProblems(handlers, basePath),
   );
   return { server, adminUrl, endRequests };
@@ -61,4 +62,40 @@ export function openServer(context: Context, { tls, follow, gateway, handle, sto
     while (unanswered() > 0 && performance.now() < end) await Bun.sleep(lookAgainMs);
     if (unanswered() > 0) log.warn({ requests: unanswered() }, "aborting requests that took too long");
   }
+}
+
+/** Lets pages of allowed origins read files with `fetch`, as they read streams. Any page may show those it has an address of. */
+function shareFiles(handle: App["handle"], { corsHeaders }: Pick<Origins, "corsHeaders">): App["handle"] {
+  return async (request, running, listener) => {
+    const cors = corsHeaders(request);
+    const preflight = answerPreflight(request, cors);
+    if (preflight !== undefined) return preflight;
+    const response = await handle(request, running, listener);
+    for (const [name, value] of Object.entries(cors)) response.headers.set(name, value);
+    return response;
+  };
+}
+
+/** Makes the errors of a server that is reached below `basePath` link to the documentation there. */
+function linkProblems(handlers: Handlers, basePath: string): Handlers {
+  if (basePath === "") return handlers;
+  return {
+    ...handlers,
+    upgrade: async (...call) => await linkProblem(await handlers.upgrade(...call), basePath),
+    stream: async (...call) => await linkProblem(await handlers.stream(...call), basePath),
+    file: async (...call) => await linkProblem(await handlers.file(...call), basePath),
+    handle: async (...call) => await linkProblem(await handlers.handle(...call), basePath),
+  };
+}
+
+async function linkProblem<Answer extends Response | undefined>(
+  answer: Answer,
+  basePath: string,
+): Promise<Answer | Response> {
+  if (answer?.headers.get("Content-Type") !== "application/problem+json") return answer;
+  const { status, headers } = answer;
+  const length = headers.get("Content-Length"); // which HEAD has without a body
+  if (length !== null) headers.set("Content-Length", String(Number(length) + basePath.length));
+  const text = await answer.text();
+  return new Response(text === "" ? null : text.replace(problemStart, problemStart + basePath), { status, headers });
 }
