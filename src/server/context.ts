@@ -9,10 +9,12 @@ import { tellOutages } from "../lib/observing/outages.ts";
 import { createId } from "../lib/text/ids.ts";
 import { steadyClock, systemClock } from "../lib/time/clock.ts";
 import type { Nodes } from "../services/nodes/nodes.ts";
-import { undeclaredProxyAdvice } from "./advice.ts";
 import { createDrain } from "./drain.ts";
 import { createErrors } from "./observing/errors.ts";
 import { openLog } from "./secrets.ts";
+
+const undeclaredProxyAdvice =
+  "a request with X-Forwarded-For came from an address that is not a trusted proxy; if this is your proxy, add it to HERALD_TRUSTED_PROXIES, because until then all clients behind it count as one; otherwise the header is forged, and Herald ignores it (see docs/how-to/run-as-a-service.md)";
 
 /** Features that others call although these start first: each is missing until it is open. */
 type LaterFeatures = {

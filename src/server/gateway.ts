@@ -1,12 +1,11 @@
+import type { Logger } from "pino";
 import { gatewayLimitsOf } from "../config.ts";
+import { createDeliveryLedger, type DeliveryLedger } from "../gateway/delivery/delivery-ledger.ts";
 import { createGateway } from "../gateway/gateway.ts";
-import { logBreakAdvice } from "./advice.ts";
 import type { NodeBus } from "./bus.ts";
 import type { Context } from "./context.ts";
-import { startDeliveryLedger } from "./delivery.ts";
 import type { NodeFiles } from "./files.ts";
 import type { Limits } from "./limits.ts";
-import { tellLeaks } from "./observing/leaks.ts";
 import type { Tracing } from "./observing/tracing.ts";
 import type { Services } from "./services.ts";
 import type { Store } from "./store.ts";
@@ -14,6 +13,12 @@ import type { Store } from "./store.ts";
 const leaveMayTakeMs = 1_000;
 const lastSeenEveryMs = 1_000;
 const lastSeenMayTakeMs = 1_000;
+const storeDeliveriesEveryMs = 250;
+const storeDeliveriesMayTakeMs = 1_000;
+const releasesWithinMs = 1_000;
+const lookAgainMs = 10;
+const logBreakAdvice =
+  "the database lost events that were already delivered, because a lagging standby took over or a backup was restored; closing the organization's connections, so that its clients reconnect (see docs/how-to/run-a-cluster.md)";
 
 /** The connections of a node. */
 export type Gateway = ReturnType<typeof openGateway>;
@@ -52,4 +57,49 @@ export function openGateway(context: Context, parts: Parts) {
   });
   onStop(gateway.stop);
   return gateway;
+}
+
+/** Starts the ledger of this node's deliveries, which is stored several times a second and, once nothing is played, at the stop. */
+function startDeliveryLedger({ clock, log, repeat }: Context, { deliveries }: Store): DeliveryLedger {
+  let lost = 0;
+  function tellLost(): void {
+    if (lost > 0) log.warn({ plays: lost }, "could not store some deliveries, so delivery reports are incomplete");
+    lost = 0;
+  }
+  const ledger = createDeliveryLedger({
+    deliveries,
+    clock,
+    onLost(plays) {
+      lost += plays;
+    },
+  });
+  async function flush(): Promise<void> {
+    await ledger.flush();
+    tellLost();
+  }
+  async function storeRest(store: () => Promise<void>): Promise<void> {
+    await store();
+    await store(); // the first may have begun before the last event was played
+    tellLost();
+  }
+  repeat(flush, storeDeliveriesEveryMs, storeRest, storeDeliveriesMayTakeMs);
+  return ledger;
+}
+
+/**
+ * Logs an error if anything is still held for connections after all have closed. Waits up to a second for them to end.
+ */
+async function tellLeaks(held: () => Record<string, number>, log: Logger): Promise<void> {
+  const end = performance.now() + releasesWithinMs;
+  let left = heldOf(held());
+  while (Object.keys(left).length > 0 && performance.now() < end) {
+    await Bun.sleep(lookAgainMs);
+    left = heldOf(held());
+  }
+  if (Object.keys(left).length === 0) return;
+  log.error({ held: left }, "closed connections did not release all of their resources; please report this");
+}
+
+function heldOf(counts: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0));
 }

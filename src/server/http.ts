@@ -3,10 +3,12 @@ import type { MetricFamily } from "../contract/metrics.ts";
 import { createHeldAnswers } from "../http/answers/held-answers.ts";
 import { createApp } from "../http/app.ts";
 import { type Call, type FollowCall, followCalls } from "../http/calls.ts";
+import { networkOf } from "../lib/network/addresses.ts";
+import type { Peers } from "../lib/network/client-address.ts";
+import { createKeptAlive } from "../lib/network/kept-alive.ts";
 import type { Audit } from "../services/audit.ts";
 import type { Keyring } from "../services/keys/keyring.ts";
 import type { Nodes } from "../services/nodes/nodes.ts";
-import { createAddressLimit } from "./address-limit.ts";
 import type { NodeBus } from "./bus.ts";
 import { createConsolePages } from "./console/pages.ts";
 import type { Context } from "./context.ts";
@@ -21,6 +23,8 @@ import type { Services } from "./services.ts";
 import { openServer } from "./serving.ts";
 import type { Stored } from "./store.ts";
 import type { OpenTls } from "./tls.ts";
+
+const closedLateMs = 5_000; // Bun checks idle connections every four seconds
 
 type Parts = Stored &
   Limits &
@@ -89,4 +93,20 @@ function createFollow(context: Context, { counting, gateway, refusals, tracing }
       logRequest(call);
     },
   });
+}
+
+/**
+ * Creates the function that checks whether a request's address keeps more connections alive than allowed, sockets and streams
+ * included.
+ */
+function createAddressLimit({ config, clientAddress, steadyClock }: Context, { countOfAddress }: Gateway) {
+  const mostOfAddress = config.HERALD_LIMIT_CONNECTIONS_PER_ADDRESS;
+  const keptMs = config.HERALD_LIMIT_IDLE_SECONDS * 1000 + closedLateMs;
+  const keptAlive = createKeptAlive({ keptMs, clock: steadyClock });
+  return (request: Request, peers: Peers): boolean => {
+    if (mostOfAddress === Number.POSITIVE_INFINITY) return false;
+    const address = networkOf(clientAddress(request, peers));
+    const port = peers.requestIP(request)?.port ?? 0;
+    return keptAlive.isOneTooMany(address, port, mostOfAddress - countOfAddress(address));
+  };
 }

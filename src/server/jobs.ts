@@ -1,17 +1,22 @@
+import { keepOf } from "../config.ts";
 import { followTls } from "../lib/tls/follow-tls.ts";
 import type { Audit } from "../services/audit.ts";
 import type { Nodes } from "../services/nodes/nodes.ts";
+import { createRetention } from "../services/retention.ts";
 import type { Context } from "./context.ts";
 import type { NodeFiles } from "./files.ts";
 import type { Listening } from "./listen.ts";
 import type { NodeOutbox } from "./outbox.ts";
-import { startRetention } from "./retention.ts";
 import type { Services } from "./services.ts";
-import type { Stored } from "./store.ts";
+import type { Store, Stored } from "./store.ts";
 import type { OpenTls } from "./tls.ts";
 
 const beatMs = 2_000;
 const sendsMayTakeMs = 5_000; // of webhooks and scheduled sends
+const retentionEveryMs = 60_000;
+const retentionMayTakeMs = 1_000;
+const skewExplanation =
+  "the clocks of this node and the database differ by more than a minute; until they agree, this node removes no expired data";
 
 type Parts = Stored &
   Services &
@@ -49,4 +54,23 @@ async function startBeat({ repeat }: Context, { nodes, waits, followSecrets }: P
   repeat(async () => {
     await Promise.all([nodes.beat().then(waits.lookAtNodes), followSecrets()]);
   }, beatMs);
+}
+
+/** Removes expired data, now and every minute. */
+function startRetention(context: Context, store: Store, outbox: NodeOutbox | undefined): void {
+  const { config, nodeId, clock, steadyClock, log, repeat } = context;
+  const retention = createRetention({
+    ...store,
+    keep: keepOf(config),
+    neededFrom: outbox?.idsNeededFrom,
+    holder: nodeId,
+    clock,
+    elapsed: steadyClock,
+    onSkew: (skewMs) => log.warn({ node_ahead_ms: skewMs }, skewExplanation),
+  });
+  async function removeOld(): Promise<void> {
+    const rows = await retention.run();
+    if (rows > 0) log.info({ rows }, "removed expired data");
+  }
+  void repeat(removeOld, retentionEveryMs, retention.stop, retentionMayTakeMs)();
 }

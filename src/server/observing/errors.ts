@@ -1,10 +1,15 @@
+import { closeSync, openSync } from "node:fs";
 import type { Logger } from "pino";
 import type { Config } from "../../config.ts";
+import { createOutage } from "../../lib/observing/outages.ts";
 import { steadyClock } from "../../lib/time/clock.ts";
 import type { Database } from "../../store/store.ts";
 import { createDependencies } from "./dependencies.ts";
-import { watchDescriptors } from "./descriptor-watch.ts";
 import { createWriteWatch, isExpected, type WriteWatch } from "./write-watch.ts";
+
+const lookForDescriptorsEveryMs = 1_000;
+const outOfDescriptors =
+  "file descriptors: this process has none left, so it accepts no connections and opens no files until some are closed; raise the limit where it is started (LimitNOFILE=65536 in the systemd unit, or ulimit -n 65536)";
 
 /**
  * Creates the error handling of a node. An outage of a dependency is reported once, as such; anything else is a bug, and is logged
@@ -37,4 +42,28 @@ export function createErrors(config: Config, log: Logger) {
       };
     },
   };
+}
+
+/** Tells when a process has no file descriptors left, which it would notice only by what does not work. Returns what ends it. */
+function watchDescriptors(log: Logger): () => void {
+  const outage = createOutage({
+    log,
+    dependency: "file descriptors",
+    address: "",
+    describe: () => outOfDescriptors,
+    clock: steadyClock,
+  });
+  const timer = setInterval(() => {
+    try {
+      closeSync(openSync("/dev/null", "r"));
+      outage.onRecovery();
+    } catch (error) {
+      if (isOut(error)) outage.onError(error);
+    }
+  }, lookForDescriptorsEveryMs);
+  return () => clearInterval(timer);
+}
+
+function isOut(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "EMFILE" || error.code === "ENFILE");
 }

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { AggregatorRegistry, Registry } from "prom-client";
 import type { Bus } from "../../bus/bus.ts";
 import { about } from "../../contract/documents/about.ts";
@@ -11,7 +12,6 @@ import type { Context } from "../context.ts";
 import type { Gateway } from "../gateway.ts";
 import type { Figures } from "./figures.ts";
 import type { Gauges } from "./gauges.ts";
-import { measureProcess } from "./process-figures.ts";
 
 const maxAgeMs = 1_000;
 
@@ -165,6 +165,27 @@ async function printMetrics(processes: MetricFamily[][]): Promise<string> {
  */
 export function createScrape(gather: () => Promise<MetricFamily[][]>, clock: Clock): () => Promise<string> {
   return createRecentCopy(async () => await printMetrics(await gather()), { maxAgeMs, clock });
+}
+
+/** Reads the process metrics, by their Prometheus names. Open files are counted on Linux only. */
+function measureProcess() {
+  const { rss, heapUsed } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  return {
+    process_cpu_seconds_total: (user + system) / 1e6,
+    process_resident_memory_bytes: rss,
+    process_heap_used_bytes: heapUsed,
+    ...(process.platform === "linux" && openFiles()),
+    process_start_time_seconds: performance.timeOrigin / 1000,
+  };
+}
+
+function openFiles() {
+  const limit = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
+  return {
+    process_open_fds: readdirSync("/proc/self/fd").length - 1, // the folder itself is open during the read
+    ...(limit !== undefined && { process_max_fds: Number(limit) }),
+  };
 }
 
 function family(name: MetricName, values: MetricSample[]): MetricFamily {
