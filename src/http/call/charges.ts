@@ -84,7 +84,7 @@ export function createCharges({ rateLimit, use }: Dependencies): Charges {
     },
     addBody: (charge, bytes) => add(charge, requestCosts.bytes(bytes)),
     addWork: add,
-      addAnswer: (charge, text) => add(charge, requestCosts.bytes(Buffer.byteLength(text))),
+    addAnswer: (charge, text) => add(charge, requestCosts.bytes(Buffer.byteLength(text))),
     admitAgain(charge) {
       const own = charge.cost;
       add(charge, -own); // a limit may be lower than the cost of a single call
