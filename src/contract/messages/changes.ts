@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { canonicalJson } from "../../lib/json/canonical-json.ts";
-import { isObject, objectWith } from "../../lib/json/json-values.ts";
+import { canonicalJson, isObject, objectWith } from "../../lib/json/json-values.ts";
 import { identifier, identifiers, text } from "../identifiers.ts";
 import type { PayloadLimits } from "../limits.ts";
 import type { Message, MessageDeleteEvent, MessageEditEvent } from "./events.ts";

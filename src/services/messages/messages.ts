@@ -4,7 +4,7 @@ import { anyBytes } from "../../contract/files.ts";
 import { toIso, toSeconds } from "../../contract/identifiers.ts";
 import type { Message } from "../../contract/messages/events.ts";
 import type { SendMessageRequest, SendMessageResponse } from "../../contract/messages/messages.ts";
-import { canonicalJson } from "../../lib/json/canonical-json.ts";
+import { canonicalJson } from "../../lib/json/json-values.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { NamedFile } from "../../store/files/ports.ts";

@@ -1,5 +1,4 @@
-import { canonicalJson } from "../../lib/json/canonical-json.ts";
-import { parseJson } from "../../lib/json/json-values.ts";
+import { canonicalJson, parseJson } from "../../lib/json/json-values.ts";
 import { createId } from "../../lib/text/ids.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Found, FoundConversation, FoundMessage, FoundUser } from "./import-look.ts";

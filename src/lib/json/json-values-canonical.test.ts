@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { canonicalJson } from "./canonical-json.ts";
+import { canonicalJson } from "./json-values.ts";
 
 /** The same value with the members of each object in reverse order. */
 function reversed(value: unknown): unknown {
