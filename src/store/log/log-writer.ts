@@ -1,6 +1,6 @@
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { type LogPlace, logStart } from "../../contract/log/log-place.ts";
-import type { Turn } from "../../lib/queues/turns.ts";
+import type { Turn } from "../../lib/queues/queue.ts";
 import { type Driver, type Row, type Rows, type Transaction, unowned } from "../sql/driver.ts";
 import { dueRows, readWishes, type Wish } from "../webhooks/wishes.ts";
 import { importedKind } from "./past.ts";

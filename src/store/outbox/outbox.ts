@@ -1,7 +1,7 @@
 import { SQL } from "bun";
 import { unavailable } from "../../contract/errors/errors.ts";
 import type { Problem } from "../../contract/errors/problem.ts";
-import type { Turn } from "../../lib/queues/turns.ts";
+import type { Turn } from "../../lib/queues/queue.ts";
 import { createPool } from "../postgres/pool.ts";
 import { isReadOnly } from "../postgres/refusals.ts";
 import type { OutboxEnd, OutboxRow, OutboxTable } from "./ports.ts";

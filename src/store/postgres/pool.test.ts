@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
-import type { Turn } from "../../lib/queues/turns.ts";
+import type { Turn } from "../../lib/queues/queue.ts";
 import { createPool } from "./pool.ts";
 
 const never = { deadlineMs: 10_000, waitMs: 10_000, onSilence: () => undefined };

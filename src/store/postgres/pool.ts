@@ -1,6 +1,6 @@
 import type { SQL } from "bun";
 import { unavailable } from "../../contract/errors/errors.ts";
-import { createTurns, type Turn } from "../../lib/queues/turns.ts";
+import { createTurns, type Turn } from "../../lib/queues/queue.ts";
 import { createWindows } from "../../lib/rates/windows.ts";
 
 /**

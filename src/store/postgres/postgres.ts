@@ -1,6 +1,6 @@
 import { SQL } from "bun";
 import { createThreadScheduler, type ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
-import type { Turn } from "../../lib/queues/turns.ts";
+import type { Turn } from "../../lib/queues/queue.ts";
 import { createId } from "../../lib/text/ids.ts";
 import { createParticipantReads, createStanding } from "../directory/participants.ts";
 import { createFileReads } from "../files/files.ts";

@@ -1,4 +1,4 @@
-import type { Turn } from "../../lib/queues/turns.ts";
+import type { Turn } from "../../lib/queues/queue.ts";
 import type { Dialect } from "./dialect.ts";
 
 /** A parameter value that both engines accept. */

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { Turn } from "../../lib/queues/turns.ts";
+import type { Turn } from "../../lib/queues/queue.ts";
 
 // How many pages the write-ahead log may hold before a checkpoint, for which sends wait: 4,000 take 10 to 15 ms, 1,000 take 4 to
 // 7. Batches of sends rewrite the same pages, parts of imports do so less, other changes do not; so for the first two, fewer

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Turn } from "../../lib/queues/turns.ts";
+import type { Turn } from "../../lib/queues/queue.ts";
 import { migrateStore } from "../migrate.ts";
 import { migrations } from "../migrations.ts";
 import { describeAudit } from "../testing/audit-suite.ts";

@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { closeSync, openSync } from "node:fs";
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import type { Turn } from "../../lib/queues/queue.ts";
 import { createQueue } from "../../lib/queues/queue.ts";
-import type { Turn } from "../../lib/queues/turns.ts";
 import { sqliteDialect } from "../sql/dialect.ts";
 import {
   type Driver,
