@@ -3,7 +3,7 @@ import { createThreadScheduler } from "../event-loop/thread-scheduler.ts";
 import { createFairQueue } from "../queues/fair-queue.ts";
 import { createLimiter } from "../queues/limiter.ts";
 import { steadyClock } from "../time/clock.ts";
-import { createMeters } from "./meters.ts";
+import { createMeters } from "./amount.ts";
 import { createThrottle } from "./throttle.ts";
 import { createTokenBuckets } from "./token-buckets.ts";
 import { createWindowQuotas } from "./window-quota.ts";

@@ -1,5 +1,5 @@
 import { type HeraldError, invalidRequest, rateExceeded } from "../../contract/errors/errors.ts";
-import { createMeters } from "../../lib/rates/meters.ts";
+import { createMeters } from "../../lib/rates/amount.ts";
 import { createTokenBuckets, type Rate } from "../../lib/rates/token-buckets.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { BatchLog, NewSend } from "../../store/ports.ts";

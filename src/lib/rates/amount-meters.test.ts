@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createMeters } from "./meters.ts";
+import { createMeters } from "./amount.ts";
 
 test("a meter shows the amount of the last whole second, and forgets it after that", () => {
   const time = { now: 10_000 };
