@@ -1,7 +1,16 @@
 import { lastOfOld, type Migration, migrations, type Step } from "./migrations.ts";
 import { lastOfFirst } from "./retention/remove-first.ts";
 import type { Dialect } from "./sql/dialect.ts";
-import type { Driver, MigrationSession, Reader, Row, Sql, SqlValue, TellMigration, Transaction } from "./sql/driver.ts";
+import {
+  type Driver,
+  limitToAll,
+  type MigrationSession,
+  type Reader,
+  type Row,
+  type Sql,
+  type SqlValue,
+  type TellMigration,
+} from "./sql/driver.ts";
 import { between } from "./sql/key-range.ts";
 
 const rowsAtOnce = 500;
@@ -218,11 +227,6 @@ async function backfill(
     }
     if (dialect.isShared) await Bun.sleep((performance.now() - begunAt) * pausePerWork);
   }
-}
-
-async function limitToAll(sql: Transaction): Promise<void> {
-  const organizations = await sql.all<{ id: string }>("SELECT id FROM organization");
-  await sql.limitTo(organizations.map(({ id }) => id));
 }
 
 async function record(sql: Sql, { number, migration }: Numbered, index: number, progress: Progress): Promise<void> {

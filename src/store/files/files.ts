@@ -1,25 +1,27 @@
 import { anyBytes } from "../../contract/files.ts";
+import { isLiveOrganization } from "../directory/entity.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import { isMessageOf, isOfConversation } from "../log/past.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Reader, Row, Sql, Transaction } from "../sql/driver.ts";
+import { createMapping, number, optional, text } from "../sql/mapping.ts";
 import type { ImportedMessage } from "../transfer/ports.ts";
 import type { FileReads, FileWrites, NamedFile, StoredFile, UploadedBytes } from "./ports.ts";
 
-type FileRow = Row & {
-  org: string;
-  id: string;
-  name: string;
-  content_type: string;
-  size: number;
-  sha256: string | null;
-  bytes_id: string | null;
-  created_at: number;
-  keep_until: number | null;
-};
-
-const columns = "org, id, name, content_type, size, sha256, bytes_id, created_at, keep_until";
-const isLive = "EXISTS (SELECT 1 FROM organization o WHERE o.id = file.org AND o.deleted_at IS NULL)";
+/** The columns of files. */
+export const fileMapping = createMapping<StoredFile>({
+  org: text("org"),
+  id: text("id"),
+  name: text("name"),
+  contentType: text("content_type"),
+  size: number("size"),
+  sha256: optional(text("sha256")),
+  bytesId: optional(text("bytes_id")),
+  createdAt: number("created_at"),
+  keepUntil: optional(number("keep_until")),
+});
+const { columns, read, write } = fileMapping;
+const isLive = isLiveOrganization("file.org");
 const getOne = `SELECT ${columns} FROM file WHERE org = ? AND id = ? AND ${isLive}`;
 const findAll = `SELECT ${columns} FROM file WHERE id = ? AND ${isLive} ORDER BY org`;
 const putBytes = "UPDATE file SET content_type = ?, size = ?, sha256 = ?, bytes_id = ? WHERE org = ? AND id = ?";
@@ -40,10 +42,10 @@ export function createFileReads({ reader }: { reader: Reader }): FileReads {
     WHERE a.org = ? AND a.file_id IN (${reader.dialect.textsOf("?")}) AND ${isShown}`;
   return {
     async get(org, id) {
-      const [row] = await reader.allOf<FileRow>(org, getOne, org, id);
-      return row && toFile(row);
+      const [row] = await reader.allOf<Row>(org, getOne, org, id);
+      return row && read(row);
     },
-    find: async (id) => (await reader.allOfEvery<FileRow>(findAll, id)).map(toFile),
+    find: async (id) => (await reader.allOfEvery<Row>(findAll, id)).map(read),
     async readableBy(org, uid, ids) {
       const found = await reader.allOf<{ id: string }>(org, findReadable, uid, org, JSON.stringify(ids));
       return new Set(found.map(({ id }) => id));
@@ -62,18 +64,16 @@ export function createFileWrites({ writer }: { writer: LogWriter }): FileWrites 
     create: ({ org, id, name, now, keepUntil, ...bytes }) =>
       writer.change(org, false, async (transaction) => {
         const bytesId = await keep(transaction, org, bytes, now);
-        const columns = columnsOf({ ...bytes, bytesId });
-        await transaction.sql.rows.insert("file", [
-          { org, id, name, ...columns, created_at: now, keep_until: keepUntil },
-        ]);
+        const file = { org, id, name, ...bytes, bytesId, createdAt: now, keepUntil };
+        await transaction.sql.rows.insert("file", [write(file)]);
         return true;
       }),
     replace: ({ org, id, now, ...bytes }) =>
       writer.change(org, undefined, async (transaction) => {
         const { sql } = transaction;
-        const [row] = await sql.all<FileRow>(getOne, org, id);
+        const [row] = await sql.all<Row>(getOne, org, id);
         if (row === undefined) return undefined;
-        const before = toFile(row);
+        const before = read(row);
         const bytesId = await keep(transaction, org, bytes, now);
         await sql.run(putBytes, bytes.contentType, bytes.size, bytes.sha256, bytesId, org, id);
         await release(transaction, before, now);
@@ -81,9 +81,9 @@ export function createFileWrites({ writer }: { writer: LogWriter }): FileWrites 
       }),
     remove: (org, id, now) =>
       writer.change(org, false, async (transaction) => {
-        const [row] = await transaction.sql.all<FileRow>(getOne, org, id);
+        const [row] = await transaction.sql.all<Row>(getOne, org, id);
         if (row === undefined) return false;
-        await removeFiles(transaction, [toFile(row)], now);
+        await removeFiles(transaction, [read(row)], now);
         return true;
       }),
     discard: async (bytesId, org, now) => {
@@ -117,10 +117,9 @@ export function nameFiles(
   return Promise.all([
     rows.insert(
       "file",
-      announced.map(({ org, file: { id, name, contentType, size }, createdAt }) => ({
-        ...{ org, id, name, content_type: contentType, size, sha256: null, bytes_id: null },
-        ...{ created_at: createdAt, keep_until: null },
-      })),
+      announced.map(({ org, file, createdAt }) =>
+        write({ org, ...file, sha256: undefined, bytesId: undefined, createdAt, keepUntil: undefined }),
+      ),
     ),
     rows.update(
       "file",
@@ -195,24 +194,3 @@ async function release(
   await sql.run(setState, "unwanted", now, bytesId);
   count(org, -size);
 }
-
-function columnsOf({ contentType, size, sha256, bytesId }: UploadedBytes) {
-  return { content_type: contentType, size, sha256, bytes_id: bytesId };
-}
-
-/** The file of a row. */
-export function toFile(row: FileRow): StoredFile {
-  return {
-    org: row.org,
-    id: row.id,
-    name: row.name,
-    contentType: row.content_type,
-    size: Number(row.size),
-    sha256: row.sha256 ?? undefined,
-    bytesId: row.bytes_id ?? undefined,
-    createdAt: Number(row.created_at),
-    keepUntil: row.keep_until === null ? undefined : Number(row.keep_until),
-  };
-}
-
-export { columns as fileColumns, type FileRow };

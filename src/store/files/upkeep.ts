@@ -1,13 +1,12 @@
 import type { LogWriter } from "../log/log-writer.ts";
-import type { Driver, Reader, Transaction } from "../sql/driver.ts";
-import { type FileRow, fileColumns, isShown, releaseFiles, removeFiles, toFile } from "./files.ts";
+import { type Driver, limitToAll, type Reader, type Row } from "../sql/driver.ts";
+import { fileMapping, isShown, releaseFiles, removeFiles } from "./files.ts";
 import type { FileUpkeep } from "./ports.ts";
 
 type Dependencies = { driver: Driver; reader: Reader; writer: LogWriter };
 
 type PlaceRow = { event_id: string; org: string; file_id: string; is_shown: number };
 
-const findOrganizations = "SELECT id FROM organization";
 const findAttachments = `SELECT event_id, org, file_id, CASE WHEN EXISTS (
     SELECT 1 FROM event e JOIN conversation c ON c.org = e.org AND c.id = e.cid
     WHERE e.id = a.event_id AND e.org = a.org AND ${isShown}) THEN 1 ELSE 0 END AS is_shown
@@ -16,7 +15,7 @@ const findExpired = "SELECT org FROM file WHERE keep_until < ? ORDER BY keep_unt
 const isNamed = "EXISTS (SELECT 1 FROM attachment a WHERE a.org = file.org AND a.file_id = file.id)";
 // A send may have named a file while its other messages were looked at.
 const keepNamed = `UPDATE file SET keep_until = NULL WHERE keep_until < ? AND org = ? AND ${isNamed}`;
-const findRemovable = `SELECT ${fileColumns} FROM file WHERE keep_until < ? AND org = ? ORDER BY keep_until, id LIMIT ?`;
+const findRemovable = `SELECT ${fileMapping.columns} FROM file WHERE keep_until < ? AND org = ? ORDER BY keep_until, id LIMIT ?`;
 // The first condition is that of the index, which holds none of the many rows that are kept.
 const findUnwanted = `SELECT id, org FROM file_bytes
   WHERE state <> 'kept' AND (state = 'unwanted' OR (state = 'arriving' AND changed_at < ?))
@@ -26,15 +25,10 @@ const findUnwanted = `SELECT id, org FROM file_bytes
 export function createFileUpkeep({ driver, reader, writer }: Dependencies): FileUpkeep {
   const { dialect } = driver;
 
-  async function enterAll(sql: Transaction): Promise<void> {
-    const organizations = await sql.all<{ id: string }>(findOrganizations);
-    await sql.limitTo(organizations.map(({ id }) => id));
-  }
-
   return {
     release: (after = { eventId: "", org: "", fileId: "" }, { limit, now }) =>
       driver.aside(async (sql) => {
-        await enterAll(sql);
+        await limitToAll(sql);
         const found = await sql.all<PlaceRow>(findAttachments, after.eventId, after.org, after.fileId, limit);
         const gone = Map.groupBy(
           found.filter(({ is_shown }) => Number(is_shown) === 0),
@@ -48,15 +42,15 @@ export function createFileUpkeep({ driver, reader, writer }: Dependencies): File
       }),
     async expire(now, limit) {
       const found = await driver.aside(async (sql) => {
-        await enterAll(sql);
+        await limitToAll(sql);
         return await sql.all<{ org: string }>(findExpired, now, limit);
       });
       for (const org of new Set(found.map((row) => row.org)))
         await writer.transaction([org], async (transaction) => {
           const { sql } = transaction;
           await sql.run(keepNamed, now, org);
-          const files = await sql.all<FileRow>(findRemovable, now, org, limit);
-          await removeFiles(transaction, files.map(toFile), now);
+          const files = await sql.all<Row>(findRemovable, now, org, limit);
+          await removeFiles(transaction, files.map(fileMapping.read), now);
         });
       return found.length;
     },

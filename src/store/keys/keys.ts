@@ -2,26 +2,29 @@ import type { LogWriter } from "../log/log-writer.ts";
 import type { KeyProof } from "../ports.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Driver, Reader, Row, Sql, Transaction } from "../sql/driver.ts";
+import { createMapping, json, nullable, number, text } from "../sql/mapping.ts";
 import { isValidKey, requireKey } from "./key-proofs.ts";
 import type { KeyChange, KeyReads, KeyWrites, Rotation, StoredKey, StoredSecret } from "./ports.ts";
 
-type KeyRow = Row & {
-  id: string;
-  name: string;
-  scopes: string;
-  org: string | null;
-  senders: string | null;
-  networks: string | null;
-  secrets: string;
-  expires_at: number | null;
-  created_at: number;
-  last_used_at: number | null;
-  revoked_at: number | null;
-  version: number;
-};
+type KeyRow = Row & { id: string; secrets: string; revoked_at: number | null; version: number };
 
-const columns =
-  "id, name, scopes, org, senders, networks, secrets, expires_at, created_at, last_used_at, revoked_at, version";
+const {
+  columns: keyColumns,
+  read,
+  write,
+} = createMapping<StoredKey>({
+  id: text("id"),
+  name: text("name"),
+  scopes: json("scopes"),
+  org: nullable(text("org")),
+  senders: nullable(json("senders")),
+  networks: nullable(json("networks")),
+  secrets: json("secrets"),
+  expiresAt: nullable(number("expires_at")),
+  createdAt: number("created_at"),
+  lastUsedAt: nullable(number("last_used_at")),
+});
+const columns = `${keyColumns}, revoked_at, version`;
 const find = `SELECT ${columns} FROM api_key WHERE id = ? AND revoked_at IS NULL`;
 
 type Dependencies = { driver: Driver; writer: LogWriter };
@@ -46,22 +49,8 @@ export function createKeyWrites({ driver, writer }: Dependencies): KeyWrites {
       const orgs = key.org === null ? [] : [key.org];
       return await writer.transaction(orgs, async ({ sql, heads }) => {
         if (key.org !== null && !heads.has(key.org)) return false;
-        const secrets: StoredSecret[] = [{ digest: key.digest, expiresAt: null }];
-        await sql.run(
-          `INSERT INTO api_key (id, name, scopes, org, senders, networks, pepper, secrets, expires_at, created_at, version)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          key.id,
-          key.name,
-          JSON.stringify(key.scopes),
-          key.org,
-          toText(key.senders),
-          toText(key.networks),
-          key.pepper,
-          JSON.stringify(secrets),
-          key.expiresAt,
-          key.createdAt,
-          await nextVersion(sql),
-        );
+        const stored = write({ ...key, secrets: [{ digest: key.digest, expiresAt: null }] });
+        await sql.rows.insert("api_key", [{ ...stored, pepper: key.pepper, version: await nextVersion(sql) }]);
         await requireKey(driver.dialect, sql, by);
         return true;
       });
@@ -72,7 +61,7 @@ export function createKeyWrites({ driver, writer }: Dependencies): KeyWrites {
         await lock(sql, id, by);
         const [row] = await sql.all<KeyRow>(find, id);
         if (row === undefined) return undefined;
-        const key = toKey(row);
+        const key = read(row);
         const secrets = rotated(key.secrets, rotation);
         const update = "UPDATE api_key SET secrets = ?, pepper = ?, version = ? WHERE id = ?";
         await sql.run(update, JSON.stringify(secrets), rotation.pepper, version, id);
@@ -114,14 +103,14 @@ export function createKeyReads({ reader }: { reader: Reader }): KeyReads {
   return {
     async get(id) {
       const [row] = await reader.all<KeyRow>(find, id);
-      return row && toKey(row);
+      return row && read(row);
     },
     async list({ after = "", limit, org }) {
       const rows =
         org === undefined
           ? await reader.all<KeyRow>(listAll, after, limit)
           : await reader.allOf<KeyRow>(org, listOfOne, org, after, limit);
-      return rows.map(toKey);
+      return rows.map(read);
     },
     async latest() {
       const [row] = await reader.all<KeyRow>(`SELECT ${columns} FROM api_key ORDER BY version DESC LIMIT 1`);
@@ -164,33 +153,6 @@ function rotated(secrets: StoredSecret[], { digest, othersEndAt, keep, now }: Ro
 
 function toChange(row: KeyRow): KeyChange {
   const { id, secrets, revoked_at } = row;
-  const key = revoked_at === null ? toKey(row) : undefined;
+  const key = revoked_at === null ? read(row) : undefined;
   return { id, version: Number(row.version), mark: JSON.stringify([id, revoked_at, secrets]), key };
-}
-
-function toKey(row: KeyRow): StoredKey {
-  return {
-    id: row.id,
-    name: row.name,
-    scopes: JSON.parse(row.scopes),
-    org: row.org,
-    senders: fromText(row.senders),
-    networks: fromText(row.networks),
-    secrets: JSON.parse(row.secrets),
-    expiresAt: toTime(row.expires_at),
-    createdAt: Number(row.created_at),
-    lastUsedAt: toTime(row.last_used_at),
-  };
-}
-
-function toTime(time: number | null): number | null {
-  return time === null ? null : Number(time);
-}
-
-function toText(texts: string[] | null): string | null {
-  return texts === null ? null : JSON.stringify(texts);
-}
-
-function fromText(text: string | null): string[] | null {
-  return text === null ? null : JSON.parse(text);
 }

@@ -8,18 +8,19 @@ import type {
   DueSend,
   Failure,
   NewScheduledSend,
+  ScheduledSend,
   ScheduledState,
   ScheduleOutcome,
   ScheduleWrites,
   Settled,
   Settlement,
 } from "./ports.ts";
-import { type ScheduledRow, scheduledColumns, toScheduledSend } from "./schedule-reads.ts";
+import { scheduledSends } from "./schedule-reads.ts";
 
-type Found = Row & { id: string; state: ScheduledState; revision: string; bytes: number };
+type Found = Row & { id: string; state: ScheduledState; revision: string; created_at: number; bytes: number };
 type Ended = { settled: Settled; endedAt: number; serverMid: string | null };
 
-const find = `SELECT ${scheduledColumns}, bytes FROM scheduled_send WHERE org = ? AND id = ?`;
+const find = `SELECT ${scheduledSends.columns}, bytes FROM scheduled_send WHERE org = ? AND id = ?`;
 const cancelOne = `UPDATE scheduled_send SET state = 'cancelled', request = NULL, bytes = 0, ended_at = ?
   WHERE org = ? AND id = ?`;
 const findOfSender = `SELECT id, bytes FROM scheduled_send WHERE org = ? AND sender = ? AND state = 'waiting'
@@ -111,7 +112,7 @@ async function putIn(
   org: string,
   { id, sendAt, request, sender, fingerprint, revision, keyId, now, replaces, mostWaiting }: NewScheduledSend,
 ): Promise<ScheduleOutcome> {
-  const [row] = await sql.all<ScheduledRow & { bytes: number }>(find, org, id);
+  const [row] = await sql.all<Found>(find, org, id);
   if (row?.revision !== replaces || (row !== undefined && row.state !== "waiting")) return { outcome: "changed" };
   const isNew = row === undefined;
   if (isNew) {
@@ -119,21 +120,21 @@ async function putIn(
     if (Number(schedule?.waiting ?? 0) >= mostWaiting) return { outcome: "too_many" };
   }
   const bytes = Buffer.byteLength(request);
-  const stored: ScheduledRow = {
+  const stored: ScheduledSend = {
     id,
     state: "waiting",
-    send_at: sendAt,
+    sendAt,
     request,
     fingerprint,
     revision,
-    key_id: keyId,
-    created_at: isNew ? now : row.created_at,
-    ended_at: null,
-    server_mid: null,
+    keyId,
+    createdAt: isNew ? now : Number(row.created_at),
+    endedAt: null,
+    serverMid: null,
     problem: null,
-    try_id: null,
+    tryId: null,
   };
-  const rows = [{ org, ...stored, sender, bytes }];
+  const rows = [{ org, ...scheduledSends.write(stored), sender, bytes }];
   count(org, bytes - Number(row?.bytes ?? 0));
   sql.lastly(
     Promise.all([
@@ -141,7 +142,7 @@ async function putIn(
       sql.run(addToSchedule, org, sendAt, isNew ? 1 : 0),
     ]),
   );
-  return { outcome: "done", send: toScheduledSend(stored) };
+  return { outcome: "done", send: stored };
 }
 
 async function settleIn(

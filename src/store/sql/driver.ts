@@ -65,6 +65,12 @@ export type Transaction = Sql & {
   forget(): void;
 };
 
+/** Allows a transaction to touch the rows of all organizations, including deleted ones. */
+export async function limitToAll(sql: Transaction): Promise<void> {
+  const organizations = await sql.all<{ id: string }>("SELECT id FROM organization");
+  await sql.limitTo(organizations.map(({ id }) => id));
+}
+
 /** Reports the progress of a migration, for the log. */
 export type TellMigration = (message: string, facts: Record<string, string | number>) => void;
 

@@ -1,17 +1,33 @@
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import { requireKey } from "../keys/key-proofs.ts";
 import type { Driver, Reader, Row, Transaction } from "../sql/driver.ts";
+import { createMapping, json, nullable, number, text } from "../sql/mapping.ts";
 import { withoutLateAnswers } from "./answers.ts";
-import { type DeliveryRow, deliveryColumns, toDelivery, toDeliveryRow, toTriedRow } from "./delivery-rows.ts";
-import type { WebhookDeliveryReads, WebhookDeliveryWrites, WebhookQueue } from "./ports.ts";
+import type { WebhookDelivery, WebhookDeliveryReads, WebhookDeliveryWrites, WebhookQueue } from "./ports.ts";
 
 type QueueRow = Row & { org: string; webhook: string; next_at: number };
 type DueRow = Row & { webhook: string; event_id: string; due_at: number };
 type AgendaRow = Row & { now: number; event_at: number | null; try_at: number | null };
 
-const findOne = `SELECT ${deliveryColumns} FROM webhook_delivery WHERE org = ? AND webhook = ? AND id = ?`;
+const { columns, read, write } = createMapping<WebhookDelivery>({
+  org: text("org"),
+  webhook: text("webhook"),
+  id: text("id"),
+  state: text("state"),
+  eventId: nullable(text("event_id")),
+  part: number("part"),
+  parts: number("parts"),
+  unreached: text("unreached"),
+  waitedMs: number("waited_ms"),
+  createdAt: number("created_at"),
+  tries: number("tries"),
+  nextTryAt: nullable(number("next_try_at")),
+  lastTry: nullable(json("last_try")),
+  expiresAt: number("expires_at"),
+});
+const findOne = `SELECT ${columns} FROM webhook_delivery WHERE org = ? AND webhook = ? AND id = ?`;
 const lastId = "\u{10ffff}";
-const pageOf = (condition: string) => `SELECT ${deliveryColumns} FROM webhook_delivery
+const pageOf = (condition: string) => `SELECT ${columns} FROM webhook_delivery
   WHERE org = ? AND webhook = ? AND ${condition} ORDER BY id DESC LIMIT ?`;
 
 /** Creates the reads of deliveries. */
@@ -32,20 +48,20 @@ export function createWebhookDeliveryReads({ reader }: { reader: Reader }): Webh
     },
     queues: (now, { busy, limit }) => reader.all<WebhookQueue>(findQueues, now, JSON.stringify(busy), limit),
     async get(org, webhook, id) {
-      const [row] = await reader.allOf<DeliveryRow>(org, findOne, org, webhook, id);
-      return row && toDelivery(row);
+      const [row] = await reader.allOf<Row>(org, findOne, org, webhook, id);
+      return row && read(row);
     },
     async list(org, webhook, { state, before = lastId, limit }) {
       const rows =
         state === undefined
-          ? await reader.allOf<DeliveryRow>(org, pageOf("id < ?"), org, webhook, before, limit)
-          : await reader.allOf<DeliveryRow>(org, pageOf("state = ? AND id < ?"), org, webhook, state, before, limit);
-      return rows.map(toDelivery);
+          ? await reader.allOf<Row>(org, pageOf("id < ?"), org, webhook, before, limit)
+          : await reader.allOf<Row>(org, pageOf("state = ? AND id < ?"), org, webhook, state, before, limit);
+      return rows.map(read);
     },
   };
 }
 
-const findDue = `SELECT ${deliveryColumns} FROM webhook_delivery
+const findDue = `SELECT ${columns} FROM webhook_delivery
   WHERE org = ? AND webhook = ? AND state = 'waiting' AND next_try_at <= ? ORDER BY next_try_at, id LIMIT ?`;
 const findNext = `SELECT MIN(next_try_at) AS next_at FROM webhook_delivery WHERE org = ? AND webhook = ? AND state = 'waiting'`;
 const setNext = "UPDATE webhook_queue SET next_at = ? WHERE org = ? AND webhook = ?";
@@ -101,7 +117,7 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
           const stored = deliveries.filter(({ webhook, eventId }) => names.has(joinIds(webhook, eventId)));
           await sql.run(removeDue, JSON.stringify(live.map(({ org, offset, webhook }) => [org, offset, webhook])));
           await expectAll(sql, stored);
-          await sql.rows.insert("webhook_delivery", stored.map(toDeliveryRow));
+          await sql.rows.insert("webhook_delivery", stored.map(write));
           return live.length;
         },
       ),
@@ -116,7 +132,7 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
           await sql.run(holdDue, next.dueAt, told, org, offset, webhook);
         }
         await expectAll(sql, deliveries);
-        await sql.rows.insert("webhook_delivery", deliveries.map(toDeliveryRow));
+        await sql.rows.insert("webhook_delivery", deliveries.map(write));
         return { ...due, ...next };
       }),
     claim: ({ org, webhook }, { now, until, limit }) =>
@@ -124,13 +140,13 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
         // Nodes that claim of one webhook take turns.
         const [queue] = await sql.rows.lock<QueueRow>("webhook_queue", ["next_at"], [{ org, webhook }]);
         if (queue === undefined) return [];
-        const rows = await sql.all<DeliveryRow>(findDue, org, webhook, now, limit);
-        const claimed = rows.map(({ id }) => ({ org, webhook, id, next_try_at: until }));
+        const found = (await sql.all<Row>(findDue, org, webhook, now, limit)).map(read);
+        const claimed = found.map(({ id }) => ({ org, webhook, id, next_try_at: until }));
         await sql.rows.update("webhook_delivery", ["org", "webhook", "id"], claimed);
         const [next] = await sql.all<{ next_at: number | null }>(findNext, org, webhook);
         if (next?.next_at == null) await sql.run(dropQueue, org, webhook);
         else await sql.run(setNext, Number(next.next_at), org, webhook);
-        return rows.map(toDelivery);
+        return found;
       }),
     finish: (given) =>
       within(
@@ -138,23 +154,13 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
         async (sql) => {
           const tried = await withoutLateAnswers(sql, driver.dialect, given);
           await expectAll(sql, tried);
-          const rows = await sql.rows.lock<DeliveryRow>(
-            "webhook_delivery",
-            ["org", "webhook", "id", "state"],
-            keysOf(tried),
-          );
+          const rows = await sql.rows.lock<Row>("webhook_delivery", ["org", "webhook", "id", "state"], keysOf(tried));
           const over = new Set(rows.filter(({ state }) => state !== "waiting").map(({ id }) => id));
           const changed = tried.filter(({ id, state }) => state === "delivered" || !over.has(id));
-          const updates = changed.map(({ org, webhook, id, ...change }) => ({
-            org,
-            webhook,
-            id,
-            ...toTriedRow(change),
-          }));
-          await sql.rows.update("webhook_delivery", ["org", "webhook", "id"], updates);
+          await sql.rows.update("webhook_delivery", ["org", "webhook", "id"], changed.map(write));
         },
       ),
-    add: (delivery) => within([delivery.org], (sql) => sql.rows.insert("webhook_delivery", [toDeliveryRow(delivery)])),
+    add: (delivery) => within([delivery.org], (sql) => sql.rows.insert("webhook_delivery", [write(delivery)])),
     restart: ({ org, webhook, id }, { now, expiresAt }, by) =>
       within([org], async (sql) => {
         await expectAll(sql, [{ org, webhook, nextTryAt: now }]);

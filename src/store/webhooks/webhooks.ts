@@ -1,26 +1,25 @@
+import { isLiveOrganization } from "../directory/entity.ts";
 import { requireKey } from "../keys/key-proofs.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import type { KeyProof } from "../ports.ts";
 import type { Driver, Reader, Row } from "../sql/driver.ts";
-import type { StoredWebhook, WebhookReads, WebhookSecret, WebhookWrites } from "./ports.ts";
+import { createMapping, json, nullable, number, text } from "../sql/mapping.ts";
+import type { StoredWebhook, WebhookReads, WebhookWrites } from "./ports.ts";
 import { wishesColumn } from "./wishes.ts";
 
-type WebhookRow = Row & {
-  org: string;
-  id: string;
-  ref: string;
-  url: string;
-  events: string;
-  wait_ms: number;
-  until: StoredWebhook["until"];
-  secrets: string;
-  created_at: number;
-  disabled_at: number | null;
-};
-
-const columns = "org, id, ref, url, events, wait_ms, until, secrets, created_at, disabled_at";
-// The rows of a deleted organization stay for a while.
-const isLive = "EXISTS (SELECT 1 FROM organization o WHERE o.id = webhook.org AND o.deleted_at IS NULL)";
+const { columns, read, write } = createMapping<StoredWebhook>({
+  org: text("org"),
+  id: text("id"),
+  ref: text("ref"),
+  url: text("url"),
+  events: json("events"),
+  waitMs: number("wait_ms"),
+  until: text("until"),
+  secrets: json("secrets"),
+  createdAt: number("created_at"),
+  disabledAt: nullable(number("disabled_at")),
+});
+const isLive = isLiveOrganization("webhook.org");
 const findOne = `SELECT ${columns} FROM webhook WHERE org = ? AND id = ? AND ${isLive}`;
 const findPage = `SELECT ${columns} FROM webhook WHERE org = ? AND id > ? AND ${isLive} ORDER BY id LIMIT ?`;
 const findAll = `SELECT ${columns} FROM webhook WHERE org = ? ORDER BY id`;
@@ -33,17 +32,15 @@ export function createWebhookReads({ reader }: { reader: Reader }): WebhookReads
     WHERE org IN (${textsOf("?")}) AND ref IN (${textsOf("?")}) AND ${isLive}`;
   return {
     async get(org, id) {
-      const [row] = await reader.allOf<WebhookRow>(org, findOne, org, id);
-      return row && toWebhook(row);
+      const [row] = await reader.allOf<Row>(org, findOne, org, id);
+      return row && read(row);
     },
     async list(org, { after = "", limit }) {
-      return (await reader.allOf<WebhookRow>(org, findPage, org, after, limit)).map(toWebhook);
+      return (await reader.allOf<Row>(org, findPage, org, after, limit)).map(read);
     },
     async among(orgs, refs) {
       if (refs.length === 0) return [];
-      return (await reader.allOf<WebhookRow>(orgs, findAmong, JSON.stringify(orgs), JSON.stringify(refs))).map(
-        toWebhook,
-      );
+      return (await reader.allOf<Row>(orgs, findAmong, JSON.stringify(orgs), JSON.stringify(refs))).map(read);
     },
   };
 }
@@ -65,7 +62,7 @@ export function createWebhookWrites({ driver, writer }: { driver: Driver; writer
   ): Promise<Result> {
     return await writer.change(org, missing, async (transaction) => {
       const { sql } = transaction;
-      const { left, result } = await work(transaction, (await sql.all<WebhookRow>(findAll, org)).map(toWebhook));
+      const { left, result } = await work(transaction, (await sql.all<Row>(findAll, org)).map(read));
       if (left !== undefined)
         await sql.run("UPDATE organization SET webhooks = CAST(? AS TEXT) WHERE id = ?", wishesColumn(left), org);
       await requireKey(driver.dialect, sql, by);
@@ -74,7 +71,7 @@ export function createWebhookWrites({ driver, writer }: { driver: Driver; writer
   }
 
   const store = async ({ sql }: LogTransaction, webhook: StoredWebhook) =>
-    await sql.rows.update("webhook", ["org", "id"], [toRow(webhook)]);
+    await sql.rows.update("webhook", ["org", "id"], [write(webhook)]);
 
   return {
     put: (org, { id, ref, url, events, waitMs, until, secret, now, most }, by) =>
@@ -87,7 +84,7 @@ export function createWebhookWrites({ driver, writer }: { driver: Driver; writer
           if (before === undefined && webhooks.length >= most) return { result: { outcome: "too_many" } };
           const base = before ?? { org, id, ref, secrets: [{ secret, endsAt: null }], createdAt: now };
           const webhook: StoredWebhook = { ...base, url, events, waitMs, until, disabledAt: null };
-          if (before === undefined) await sql.rows.insert("webhook", [toRow(webhook)]);
+          if (before === undefined) await sql.rows.insert("webhook", [write(webhook)]);
           else await store(transaction, webhook);
           if (before?.disabledAt != null) await lookAgain(transaction, webhook, now);
           const left = [...webhooks.filter((one) => one !== before), webhook];
@@ -137,46 +134,4 @@ async function lookAgain({ sql }: LogTransaction, { org, ref }: StoredWebhook, n
   const look = `INSERT INTO webhook_queue (org, webhook, next_at) VALUES (?, ?, ?)
     ON CONFLICT (org, webhook) DO UPDATE SET next_at = excluded.next_at`;
   await sql.run(look, org, ref, now);
-}
-
-function toWebhook(row: WebhookRow): StoredWebhook {
-  const secrets: WebhookSecret[] = JSON.parse(row.secrets);
-  return {
-    org: row.org,
-    id: row.id,
-    ref: row.ref,
-    url: row.url,
-    events: JSON.parse(row.events),
-    waitMs: Number(row.wait_ms),
-    until: row.until,
-    secrets,
-    createdAt: Number(row.created_at),
-    disabledAt: row.disabled_at === null ? null : Number(row.disabled_at),
-  };
-}
-
-function toRow({
-  org,
-  id,
-  ref,
-  url,
-  events,
-  waitMs,
-  until,
-  secrets,
-  createdAt,
-  disabledAt,
-}: StoredWebhook): WebhookRow {
-  return {
-    org,
-    id,
-    ref,
-    url,
-    events: JSON.stringify(events),
-    wait_ms: waitMs,
-    until,
-    secrets: JSON.stringify(secrets),
-    created_at: createdAt,
-    disabled_at: disabledAt,
-  };
 }
