@@ -1,6 +1,6 @@
 import { revokeSomeKeysOf } from "../keys/keys.ts";
-import { removeFirstEvents } from "../log/stored-bytes.ts";
-import { type Ordered, removeFirst } from "../retention/remove-first.ts";
+import { removeFirstOf } from "../log/stored-bytes.ts";
+import type { Ordered } from "../retention/remove-first.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Row, Sql, Transaction } from "../sql/driver.ts";
 
@@ -66,11 +66,9 @@ async function removeSome(sql: Transaction, dialect: Dialect, removal: Removal, 
   if (revoked > 0) return revoked;
   const unwanted = cid === wholeOrganization ? await sql.run(discardBytes, now, org, limit) : 0;
   if (unwanted > 0) return unwanted;
-  for (const rows of cid === wholeOrganization ? rowsOfOrganization(org, upTo) : rowsOfConversation(org, cid, upTo)) {
-    const removed =
-      rows.table === "event" ? await removeFirstEvents(sql, dialect, rows, limit) : await removeFirst(sql, rows, limit);
-    if (removed > 0) return removed;
-  }
+  const sets = cid === wholeOrganization ? rowsOfOrganization(org, upTo) : rowsOfConversation(org, cid, upTo);
+  const removed = await removeFirstOf(sql, dialect, sets, limit);
+  if (removed > 0) return removed;
   return await sql.run("DELETE FROM removal WHERE org = ? AND cid = ?", org, cid);
 }
 

@@ -1,4 +1,4 @@
-import { deletionOf, lastOfFirst, type Ordered } from "../retention/remove-first.ts";
+import { deletionOf, lastOfFirst, type Ordered, removeFirst } from "../retention/remove-first.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Row, Transaction } from "../sql/driver.ts";
 import { forgetAnswers } from "../webhooks/answers.ts";
@@ -12,18 +12,29 @@ type Counted = Row & { id: string; stored_bytes: number; counted_to: number };
 const countedColumns = ["id", "stored_bytes", "counted_to"];
 const findUncounted = "SELECT id FROM organization WHERE counted_to < head AND deleted_at IS NULL ORDER BY id LIMIT 1";
 
+/** Deletes the first `limit` rows of the first of these sets that has any, and returns their number. */
+export async function removeFirstOf(
+  sql: Transaction,
+  dialect: Dialect,
+  sets: readonly Ordered[],
+  limit: number,
+): Promise<number> {
+  for (const rows of sets) {
+    const remove =
+      rows.table === "event" ? removeFirstEvents(sql, dialect, rows, limit) : removeFirst(sql, rows, limit);
+    const removed = await remove;
+    if (removed > 0) return removed;
+  }
+  return 0;
+}
+
 /**
  * Like `removeFirst` for the table `event`. Removes what receivers of webhooks answered to posts about these events, too, and
  * subtracts the events from their organizations' counts.
  * Organizations are locked last and in the order that sends use, so that sends never wait for the deletion and no two
  * transactions deadlock.
  */
-export async function removeFirstEvents(
-  sql: Transaction,
-  dialect: Dialect,
-  rows: Ordered,
-  limit: number,
-): Promise<number> {
+async function removeFirstEvents(sql: Transaction, dialect: Dialect, rows: Ordered, limit: number): Promise<number> {
   const last = await lastOfFirst(sql, rows, limit);
   if (last === undefined) return 0;
   const removed = await sql.all<Removed>(

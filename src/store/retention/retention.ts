@@ -2,11 +2,11 @@ import { firstIdOf } from "../../lib/text/ids.ts";
 import { deliveryBounds } from "../delivery/bounds.ts";
 import { foldReceipts } from "../delivery/gathered-receipts.ts";
 import { removeSomeOfAny } from "../directory/removals.ts";
-import { countSomeEvents, removeFirstEvents } from "../log/stored-bytes.ts";
+import { countSomeEvents, removeFirstOf } from "../log/stored-bytes.ts";
 import type { Dialect } from "../sql/dialect.ts";
-import type { Driver, Sql, Transaction } from "../sql/driver.ts";
+import { type Driver, limitToAll, type Sql, type Transaction } from "../sql/driver.ts";
 import type { Lease, RetentionOrder, RetentionWrites } from "./ports.ts";
-import { lastOfFirst, type Ordered, removeFirst } from "./remove-first.ts";
+import { lastOfFirst, type Ordered } from "./remove-first.ts";
 
 /** Tables whose rows expire by the time in their ids. */
 type Dated = "event" | "delivery" | "audience" | "former_participant" | "audit" | "revoked_token";
@@ -54,7 +54,7 @@ async function stepOf(sql: Transaction, { dialect }: Driver, order: RetentionOrd
   return (
     (await removeSomeOfAny(sql, dialect, { deletedBefore, limit })) ||
     // Before organizations are named, as entries may refer to organizations that never existed.
-    (await removeOldest(sql, "audit", auditBefore, limit)) ||
+    (await removeFirstOf(sql, dialect, madeBefore("audit", auditBefore), limit)) ||
     (await touchAll(sql, dialect, order))
   );
 }
@@ -62,35 +62,25 @@ async function stepOf(sql: Transaction, { dialect }: Driver, order: RetentionOrd
 /** Removes by age from all organizations, including deleted ones. */
 async function touchAll(sql: Transaction, dialect: Dialect, order: RetentionOrder): Promise<number> {
   const { messagesBefore, readsBefore, idsBefore, revocationsBefore, limit } = order;
-  const organizations = await sql.all<{ id: string }>("SELECT id FROM organization");
-  await sql.limitTo(organizations.map(({ id }) => id));
+  await limitToAll(sql);
+  const expired = [
+    ...madeBefore("event", messagesBefore),
+    // Nothing replays these events, which would soon be most of the log.
+    ...madeBefore("event", readsBefore).map((rows) => ({ ...rows, where: `kind = 'read' AND ${rows.where}` })),
+    ...madeBefore("delivery", messagesBefore),
+    ...madeBefore("audience", messagesBefore && messagesBefore - audienceOutlivesMs),
+    ...madeBefore("former_participant", messagesBefore && messagesBefore - clocksDifferMs),
+    ...madeBefore("revoked_token", revocationsBefore),
+    // Those that were sent, failed or were cancelled are kept as long as the ids of sends.
+    ...timedBefore("scheduled_send", ["ended_at", "org", "id"], latestOf(idsBefore, messagesBefore)),
+    // What was posted to webhooks, or could not be, is kept for some time.
+    ...timedBefore("webhook_delivery", ["expires_at", "org", "webhook", "id"], order.now),
+  ];
   return (
-    (await removeOldestEvents(sql, dialect, messagesBefore, limit)) ||
-    (await removeOldestReads(sql, dialect, readsBefore, limit)) ||
-    (await removeOldest(sql, "delivery", messagesBefore, limit)) ||
-    (await removeOldest(sql, "audience", messagesBefore && messagesBefore - audienceOutlivesMs, limit)) ||
-    (await removeOldest(sql, "former_participant", messagesBefore && messagesBefore - clocksDifferMs, limit)) ||
-    (await removeOldest(sql, "revoked_token", revocationsBefore, limit)) ||
-    (await removeScheduledSends(sql, latestOf(idsBefore, messagesBefore), limit)) ||
-    (await removeWebhookDeliveries(sql, order.now, limit)) ||
+    (await removeFirstOf(sql, dialect, expired, limit)) ||
     (await forgetIds(sql, idsBefore, limit)) ||
     (await foldReceipts(sql, limit))
   );
-}
-
-async function removeOldestEvents(sql: Transaction, dialect: Dialect, before: number | undefined, limit: number) {
-  return before === undefined ? 0 : await removeFirstEvents(sql, dialect, madeBefore("event", before, ""), limit);
-}
-
-/** Nothing replays these events, which would soon be most of the log. */
-async function removeOldestReads(sql: Transaction, dialect: Dialect, before: number | undefined, limit: number) {
-  if (before === undefined) return 0;
-  const where = "kind = 'read' AND id > ? AND id < ?";
-  return await removeFirstEvents(sql, dialect, { ...madeBefore("event", before, ""), where }, limit);
-}
-
-async function removeOldest(sql: Sql, table: Dated, before: number | undefined, limit: number) {
-  return before === undefined ? 0 : await removeFirst(sql, madeBefore(table, before, ""), limit);
 }
 
 /** Ids go with their messages, if they are not forgotten before. */
@@ -100,35 +90,12 @@ function latestOf(idsBefore: number | undefined, messagesBefore: number | undefi
     : Math.max(idsBefore, messagesBefore);
 }
 
-/** Removes those that were sent, failed or were cancelled: they are kept as long as the ids of sends. */
-async function removeScheduledSends(sql: Sql, before: number | undefined, limit: number): Promise<number> {
-  if (before === undefined) return 0;
-  const ended: Ordered = {
-    table: "scheduled_send",
-    key: ["ended_at", "org", "id"],
-    where: "ended_at < ?",
-    values: [before],
-  };
-  return await removeFirst(sql, ended, limit);
-}
-
-/** Removes what was posted to webhooks, or could not be, some time after. */
-async function removeWebhookDeliveries(sql: Sql, now: number, limit: number): Promise<number> {
-  const expired: Ordered = {
-    table: "webhook_delivery",
-    key: ["expires_at", "org", "webhook", "id"],
-    where: "expires_at < ?",
-    values: [now],
-  };
-  return await removeFirst(sql, expired, limit);
-}
-
 /** Counts at least one row if it looked at any: a page without ids to forget is not the end. */
 async function forgetIds(sql: Sql, before: number | undefined, limit: number): Promise<number> {
-  if (before === undefined) return 0;
-  const [row] = await sql.all<{ ids_after: string }>("SELECT ids_after FROM retention");
+  const [row] = before === undefined ? [] : await sql.all<{ ids_after: string }>("SELECT ids_after FROM retention");
   const after = row?.ids_after ?? "";
-  const [last] = (await lastOfFirst(sql, madeBefore("event", before, after), limit)) ?? [];
+  const [events] = madeBefore("event", before, after);
+  const [last] = (events && (await lastOfFirst(sql, events, limit))) ?? [];
   if (last === undefined) return 0;
   const forget =
     "UPDATE event SET mid = NULL, fingerprint = NULL WHERE id > ? AND id <= ? AND mid IS NOT NULL AND kind <> 'imported'";
@@ -137,6 +104,13 @@ async function forgetIds(sql: Sql, before: number | undefined, limit: number): P
   return Math.max(1, forgotten);
 }
 
-function madeBefore(table: Dated, before: number, after: string): Ordered {
-  return { table, key: ["id"], where: "id > ? AND id < ?", values: [after, firstIdOf(before)] };
+/** The rows of a table whose ids were made before a time; none without a time. */
+function madeBefore(table: Dated, before: number | undefined, after = ""): Ordered[] {
+  if (before === undefined) return [];
+  return [{ table, key: ["id"], where: "id > ? AND id < ?", values: [after, firstIdOf(before)] }];
+}
+
+/** The rows of a table with a time before another in the first column of a key; none without a time. */
+function timedBefore(table: string, key: [time: string, ...string[]], before: number | undefined): Ordered[] {
+  return before === undefined ? [] : [{ table, key, where: `${key[0]} < ?`, values: [before] }];
 }
