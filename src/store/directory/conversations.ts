@@ -7,9 +7,8 @@ import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import type { ConversationReads, ConversationWrites, KeyProof, Put } from "../ports.ts";
 import type { Driver, Reader } from "../sql/driver.ts";
 import { inSteps, rowsOfStep } from "../sql/steps.ts";
-import { createEntityReads, type EntityRow, type EntityTable, toEntity } from "./entity.ts";
+import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
 import { createMembership } from "./membership.ts";
-import { createPrefixRead } from "./prefix-reads.ts";
 import { leaveToRemoval } from "./removals.ts";
 
 const find = "SELECT id, name, created_at FROM conversation WHERE org = ? AND id = ?";
@@ -159,6 +158,5 @@ function rangeOf(after: string, uids: string[]): { after: string; upTo: string }
 
 /** Creates the reads of conversations. */
 export function createConversationReads({ reader }: { reader: Reader }): ConversationReads {
-  const table: EntityTable = { table: "conversation", columns: "id, name, created_at", isLive: "true" };
-  return { ...createEntityReads(reader, table), find: createPrefixRead(reader, table) };
+  return createEntityReads(reader, { table: "conversation", columns: "id, name, created_at", isLive: "true" });
 }

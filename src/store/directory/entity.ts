@@ -1,5 +1,9 @@
-import type { Entity, EntityPage } from "../ports.ts";
+import { createCasePrefix } from "../../lib/text/case-prefixes.ts";
+import type { Entity, EntityPage, Found, PrefixPage, PrefixPlace } from "../ports.ts";
 import type { Reader } from "../sql/driver.ts";
+
+const mostSeeks = 64; // a page may end before its limit where ids or names have very many forms
+const afterAll = "\u{10ffff}".repeat(64);
 
 /** The columns of an organization, user or conversation; `blocked_at` only of a user. */
 export type EntityRow = { id: string; name: string | null; created_at: number; blocked_at?: number | null };
@@ -16,20 +20,59 @@ export function isLiveOrganization(column: string): string {
 }
 
 /** A table of entities, its columns, and the SQL condition for those that are not deleted. */
-export type EntityTable = { table: "conversation" | '"user"'; columns: string; isLive: string };
+type EntityTable = { table: "conversation" | '"user"'; columns: string; isLive: string };
 
 /** Creates the reads of one kind of entity; `isLive` is the SQL condition for entities that are not deleted. */
 export function createEntityReads(reader: Reader, { table, columns, isLive: isLiveEntity }: EntityTable) {
   const isLive = `${isLiveEntity} AND ${isLiveOrganization("org")}`;
-  const find = `SELECT ${columns} FROM ${table} WHERE org = ? AND id = ? AND ${isLive}`;
+  const findOne = `SELECT ${columns} FROM ${table} WHERE org = ? AND id = ? AND ${isLive}`;
   const page = `SELECT ${columns} FROM ${table} WHERE org = ? AND id > ? AND ${isLive} ORDER BY id LIMIT ?`;
   return {
     async get(org: string, id: string): Promise<Entity | undefined> {
-      const [row] = await reader.allOf<EntityRow>(org, find, org, id);
+      const [row] = await reader.allOf<EntityRow>(org, findOne, org, id);
       return row && toEntity(row);
     },
     async list(org: string, { after, limit }: EntityPage): Promise<Entity[]> {
       return (await reader.allOf<EntityRow>(org, page, org, after ?? "", limit)).map(toEntity);
     },
+    find: createPrefixRead(reader, { table, columns, isLive }),
+  };
+}
+
+/**
+ * Creates the read of entities whose id or name begins with a text, ignoring case. Reads ranges of the indexes of ids and names,
+ * and skips from what does not match to what may. Folding in SQL would depend on the engine, and with row-level security
+ * PostgreSQL uses no index for it, as `lower` may reveal rows that a policy hides.
+ */
+function createPrefixRead(reader: Reader, { table, columns, isLive }: EntityTable) {
+  const byId = `SELECT ${columns} FROM ${table} WHERE org = ? AND id >= ? AND id < ? AND ${isLive} ORDER BY id LIMIT ?`;
+  const byName = `SELECT ${columns} FROM ${table}
+    WHERE org = ? AND name IS NOT NULL AND (name, id) > (?, ?) AND name < ? AND ${isLive} ORDER BY name, id LIMIT ?`;
+
+  return async (org: string, { prefix, after, limit }: PrefixPage): Promise<Found> => {
+    const wanted = createCasePrefix(prefix);
+    const end = wanted.end ?? afterAll;
+    const found: EntityRow[] = [];
+    let place: PrefixPlace | undefined = after ?? { by: "id", key: wanted.first, id: "" };
+    for (let seeks = 0; place !== undefined && found.length < limit && seeks < mostSeeks; seeks++) {
+      const { by, key, id }: PrefixPlace = place;
+      const most = limit - found.length;
+      const rows: EntityRow[] =
+        by === "id"
+          ? await reader.allOf<EntityRow>(org, byId, org, key, end, most)
+          : await reader.allOf<EntityRow>(org, byName, org, key, id, end, most);
+      const textOf = (row: EntityRow): string => (by === "id" ? row.id : (row.name ?? ""));
+      const wrong = rows.findIndex((row) => !wanted.matches(textOf(row)));
+      const right = wrong === -1 ? rows : rows.slice(0, wrong);
+      found.push(...(by === "id" ? right : right.filter((row) => !wanted.matches(row.id)))); // those came before
+      const last = rows.at(-1);
+      const strange = rows[wrong];
+      const nextKey: string | undefined = strange && wanted.next(textOf(strange));
+      if (nextKey !== undefined) place = { by, key: nextKey, id: "" };
+      else if (strange === undefined && last !== undefined && rows.length === most)
+        place = by === "id" ? { by, key: `${last.id}\u0001`, id: "" } : { by, key: textOf(last), id: last.id };
+      else place = by === "id" ? { by: "name", key: wanted.first, id: "" } : undefined;
+    }
+    return { entities: found.map(toEntity), next: place };
   };
 }

@@ -4,15 +4,14 @@ import { revokeSomeKeysOf } from "../keys/keys.ts";
 import { emitSessionEnd } from "../log/control-events.ts";
 import type { LogWriter } from "../log/log-writer.ts";
 import { storedBytes } from "../log/stored-bytes.ts";
-import type { OrganizationBudget, OrganizationReads, OrganizationWrites, OwnLimits, Put } from "../ports.ts";
+import type { OrganizationReads, OrganizationWrites, OwnLimits, Put } from "../ports.ts";
 import type { Driver, Reader, Row, Sql, Transaction } from "../sql/driver.ts";
+import { createMapping, nullable, number } from "../sql/mapping.ts";
 import { inSteps, rowsOfStep } from "../sql/steps.ts";
 import { type EntityRow, toEntity } from "./entity.ts";
 import { leaveToRemoval, removeSomeOf } from "./removals.ts";
 
 const find = "SELECT id, name, created_at FROM organization WHERE id = ? AND deleted_at IS NULL";
-const findBudgets = `SELECT id, limit_requests, limit_messages, limit_connections, limit_bytes, stored_bytes FROM organization
-  WHERE deleted_at IS NULL`;
 const insert = `INSERT INTO organization (id, name, created_at) VALUES (?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET name = excluded.name, created_at = excluded.created_at, deleted_at = NULL
   WHERE organization.deleted_at IS NOT NULL`;
@@ -22,14 +21,13 @@ const insert = `INSERT INTO organization (id, name, created_at) VALUES (?, ?, ?)
 const count = `UPDATE organization SET counted_to = head,
   stored_bytes = (SELECT COALESCE(SUM(${storedBytes}), 0) FROM event WHERE event.org = organization.id) WHERE id = ?`;
 
-type BudgetRow = Row & {
-  id: string;
-  limit_requests: number | null;
-  limit_messages: number | null;
-  limit_connections: number | null;
-  limit_bytes: number | null;
-  stored_bytes: number;
-};
+const ownLimits = createMapping<OwnLimits>({
+  requestsPerSecond: nullable(number("limit_requests")),
+  messagesPerSecond: nullable(number("limit_messages")),
+  connections: nullable(number("limit_connections")),
+  storedBytes: nullable(number("limit_bytes")),
+});
+const findBudgets = `SELECT id, ${ownLimits.columns}, stored_bytes FROM organization WHERE deleted_at IS NULL`;
 
 const rowsOfPut = 500;
 const stepsOfPut = 200;
@@ -98,7 +96,7 @@ export function createOrganizationWrites({ driver, writer }: Dependencies): Orga
         );
         await leaveToRemoval(sql, { org, upTo, now });
         await revokeSome(sql, org, now);
-        emitSessionEnd(transaction, { org, now });
+        emitSessionEnd(transaction, { org, now }, { issuedBefore: now });
         return true;
       });
       if (isRemoved) await inSteps(() => driver.transaction((sql) => revokeMore(sql, org, now), { of: org }));
@@ -107,17 +105,9 @@ export function createOrganizationWrites({ driver, writer }: Dependencies): Orga
   };
 }
 
-async function setLimits(sql: Sql, org: string, limits: Partial<OwnLimits>): Promise<void> {
-  const columns = {
-    limit_requests: limits.requestsPerSecond,
-    limit_messages: limits.messagesPerSecond,
-    limit_connections: limits.connections,
-    limit_bytes: limits.storedBytes,
-  };
-  for (const [column, limit] of Object.entries(columns)) {
-    if (limit === undefined) continue;
-    await sql.run(`UPDATE organization SET ${column} = CAST(? AS BIGINT) WHERE id = ?`, limit, org);
-  }
+async function setLimits(sql: Transaction, org: string, limits: Partial<OwnLimits>): Promise<void> {
+  if (Object.keys(limits).length === 0) return;
+  await sql.rows.update("organization", ["id"], [{ id: org, ...ownLimits.write(limits) }]);
 }
 
 /** Creates the reads of organizations. */
@@ -137,21 +127,8 @@ export function createOrganizationReads({ reader }: { reader: Reader }): Organiz
     },
     async budgets(orgs) {
       const ofThese = `${findBudgets} AND id IN (${reader.dialect.textsOf("?")})`;
-      return (await reader.all<BudgetRow>(ofThese, JSON.stringify(orgs))).map(toBudget);
+      const rows = await reader.all<Row & { id: string; stored_bytes: number }>(ofThese, JSON.stringify(orgs));
+      return rows.map((row) => ({ id: row.id, limits: ownLimits.read(row), storedBytes: Number(row.stored_bytes) }));
     },
-  };
-}
-
-function toBudget(row: BudgetRow): OrganizationBudget {
-  const numberOrNull = (value: number | null) => (value === null ? null : Number(value));
-  return {
-    id: row.id,
-    limits: {
-      requestsPerSecond: numberOrNull(row.limit_requests),
-      messagesPerSecond: numberOrNull(row.limit_messages),
-      connections: numberOrNull(row.limit_connections),
-      storedBytes: numberOrNull(row.limit_bytes),
-    },
-    storedBytes: Number(row.stored_bytes),
   };
 }

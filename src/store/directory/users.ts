@@ -1,17 +1,15 @@
 import { createId } from "../../lib/text/ids.ts";
 import { requireKey } from "../keys/key-proofs.ts";
-import { emitBlock, emitSessionEnd, emitTokenEnd, recordLeaving } from "../log/control-events.ts";
+import { allSessionsOf, emitSessionEnd, recordLeaving } from "../log/control-events.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import type { UserReads, UserWrites } from "../ports.ts";
 import type { Driver, Reader, Sql } from "../sql/driver.ts";
 import { inSteps, rowsOfStep } from "../sql/steps.ts";
-import { createEntityReads, type EntityRow, type EntityTable, toEntity } from "./entity.ts";
+import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
 import { keepFormer } from "./former-participants.ts";
-import { createPrefixRead } from "./prefix-reads.ts";
 
 const columns = "id, name, created_at, blocked_at";
 const find = `SELECT ${columns} FROM "user" WHERE org = ? AND id = ? AND deleted_at IS NULL`;
-const table: EntityTable = { table: '"user"', columns, isLive: "deleted_at IS NULL" };
 const findDeletedToo = `SELECT ${columns}, deleted_at FROM "user" WHERE org = ? AND id = ?`;
 const revoke =
   "INSERT INTO revoked_token (org, uid, jti, id) VALUES (?, ?, ?, ?) ON CONFLICT (org, uid, jti) DO NOTHING";
@@ -51,7 +49,7 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
         const after = isBlocked === undefined ? before : { blocked_at: isBlocked ? (before.blocked_at ?? now) : null };
         if (after.blocked_at !== before.blocked_at) {
           await sql.run(`UPDATE "user" SET blocked_at = ? WHERE org = ? AND id = ?`, after.blocked_at, org, uid);
-          if (isBlocked) emitBlock(transaction, { org, now }, uid);
+          if (isBlocked) emitSessionEnd(transaction, { org, now }, allSessionsOf(uid));
         }
         await requireKey(driver.dialect, sql, by);
         return { entity: toEntity({ ...row, ...after, name: name === undefined ? row.name : name }), isNew };
@@ -108,7 +106,7 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
         const { sql } = transaction;
         if ((await sql.all(find, org, uid)).length === 0) return false;
         const isNew = (await sql.run(revoke, org, uid, jti, createId(now))) > 0;
-        if (isNew) emitTokenEnd(transaction, { org, now }, { uid, jti });
+        if (isNew) emitSessionEnd(transaction, { org, now }, { uids: [uid], issuedBefore: -1, token: jti }); // of no other token
         return true;
       });
     },
@@ -118,8 +116,7 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
 /** Creates the reads of users. */
 export function createUserReads({ reader }: { reader: Reader }): UserReads {
   return {
-    ...createEntityReads(reader, table),
-    find: createPrefixRead(reader, table),
+    ...createEntityReads(reader, { table: '"user"', columns, isLive: "deleted_at IS NULL" }),
     async tokensValidAfter(org, uid) {
       const rows = await reader.allOf<{ tokens_valid_after: number }>(
         org,
@@ -160,5 +157,5 @@ async function endSessions(transaction: LogTransaction, org: string, uid: string
   const { sql } = transaction;
   const later = `UPDATE "user" SET tokens_valid_after = ? WHERE org = ? AND id = ? AND tokens_valid_after < ?`;
   await sql.run(later, now, org, uid, now);
-  emitSessionEnd(transaction, { org, now }, [uid]);
+  emitSessionEnd(transaction, { org, now }, { uids: [uid], issuedBefore: now });
 }

@@ -43,29 +43,18 @@ export async function recordLeaving(
   for (const cid of cids) emitControl(transaction, "membership", { org, cid, now }, { added: [], removed: [uid] });
 }
 
-/** Emits the end of all of a user's sessions, whenever their tokens were issued. */
-export function emitBlock(transaction: LogTransaction, of: { org: string; now: number }, uid: string): void {
-  const end: SessionEnd = { uids: [uid], issuedBefore: Number.MAX_SAFE_INTEGER };
-  emitControl(transaction, "session", { ...of, cid: undefined }, end);
+/** All of a user's sessions, whenever their tokens were issued. */
+export function allSessionsOf(uid: string): SessionEnd {
+  return { uids: [uid], issuedBefore: Number.MAX_SAFE_INTEGER };
 }
 
-/** Emits the end of the sessions held open by one token of a user. */
-export function emitTokenEnd(
+/** Emits the end of sessions. */
+export function emitSessionEnd(
   transaction: LogTransaction,
-  of: { org: string; now: number },
-  { uid, jti }: { uid: string; jti: string },
+  { org, now }: { org: string; now: number },
+  end: SessionEnd,
 ): void {
-  const end: SessionEnd = { uids: [uid], issuedBefore: -1, token: jti };
-  emitControl(transaction, "session", { ...of, cid: undefined }, end);
-}
-
-/**
- * Emits the end of sessions whose token was issued up to `now`: those of `uids`, or without it all of the
- * organization's.
- */
-export function emitSessionEnd(transaction: LogTransaction, of: { org: string; now: number }, uids?: string[]): void {
-  const end: SessionEnd = { ...(uids !== undefined && { uids }), issuedBefore: of.now };
-  emitControl(transaction, "session", { ...of, cid: undefined }, end);
+  emitControl(transaction, "session", { org, now, cid: undefined }, end);
 }
 
 function emitControl(

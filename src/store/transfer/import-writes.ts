@@ -1,7 +1,7 @@
 import { ensureUsers } from "../directory/users.ts";
 import { nameImportedFiles } from "../files/files.ts";
 import { requireKey } from "../keys/key-proofs.ts";
-import { emitBlock, emitMembership } from "../log/control-events.ts";
+import { allSessionsOf, emitMembership, emitSessionEnd } from "../log/control-events.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import type { Driver } from "../sql/driver.ts";
 import { isUniqueViolation } from "../sql/unique-violation.ts";
@@ -75,7 +75,7 @@ async function writeUsers(driver: Driver, transaction: LogTransaction, writing: 
   sql.lastly(sql.rows.insert("user", added));
   if (users.revived.size > 0) await ensureUsers(driver, sql, { org, uids: [...users.revived], head, now });
   sql.lastly(sql.rows.update("user", ["org", "id"], Array.from([...users.revived, ...users.changed], rowOf)));
-  for (const uid of users.blocked) emitBlock(transaction, { org, now }, uid);
+  for (const uid of users.blocked) emitSessionEnd(transaction, { org, now }, allSessionsOf(uid));
 }
 
 async function writeConversations({ sql }: LogTransaction, { part, plan, head }: Writing): Promise<void> {
