@@ -1,5 +1,5 @@
 import type { NewAudience, NewDelivery, Play } from "../../contract/log/deliveries.ts";
-import { createAudienceReader } from "../messages/audience.ts";
+import { readAudiences } from "../messages/audience.ts";
 import type { Driver, Reader, Row, Transaction } from "../sql/driver.ts";
 import { spans } from "./bounds.ts";
 import type { DeliveryReads, DeliveryWrites, StoredDelivery } from "./ports.ts";
@@ -97,20 +97,15 @@ export async function playsAt(
   rows: readonly DeliveryRow[],
   offset: number,
 ): Promise<StoredDelivery[]> {
-  const readAudience = createAudienceReader(reader);
-  const audiences = new Map<string, string[] | undefined>();
-  const stored: StoredDelivery[] = [];
-  for (const row of rows) {
+  const found = rows.flatMap((row) => {
     const play = decodePlays(row.plays).find(([played]) => played === offset);
-    if (play === undefined) continue;
-    const { audience } = row;
-    if (audience !== null && !audiences.has(audience)) audiences.set(audience, await readAudience(org, audience));
-    const uids: string[] | undefined = audience === null ? JSON.parse(row.uids ?? "[]") : audiences.get(audience);
-    if (uids === undefined) continue;
-    const [, first, last] = play;
-    stored.push({ kind: row.kind, connections: Number(row.connections), uids, first, last });
-  }
-  return stored;
+    return play === undefined ? [] : [{ ...row, play }];
+  });
+  const usersOf = await readAudiences(reader, [org], new Set(found.flatMap(({ audience }) => audience ?? [])));
+  return found.flatMap(({ kind, connections, audience, uids: listed, play: [, first, last] }) => {
+    const uids: readonly string[] | undefined = audience === null ? JSON.parse(listed ?? "[]") : usersOf(audience);
+    return uids === undefined ? [] : [{ kind, connections: Number(connections), uids, first, last }];
+  });
 }
 
 function toAudienceRow({ id, org, cid, offset, parent, added, removed }: NewAudience): Row {

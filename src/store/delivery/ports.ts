@@ -14,7 +14,7 @@ export type DeliveryReads = {
 
 /** Users that an event was delivered to or acknowledged by, and when, in milliseconds since the Unix epoch. */
 export type StoredDelivery = Pick<NewDelivery, "kind" | "connections"> & {
-  uids: string[];
+  uids: readonly string[];
   first: number;
   last: number;
 };

@@ -1,29 +1,46 @@
 import type { Reader, Row } from "../sql/driver.ts";
 
-type AudienceRow = Row & { parent: string | null; added: string; removed: string };
-
-const readChain = `WITH RECURSIVE chain (id, parent, added, removed, depth) AS (
-    SELECT id, parent, added, removed, 0 FROM audience WHERE id = ? AND org = ?
-    UNION ALL
-    SELECT a.id, a.parent, a.added, a.removed, chain.depth + 1 FROM chain JOIN audience a ON a.id = chain.parent AND a.org = ?
-  )
-  SELECT parent, added, removed FROM chain ORDER BY depth DESC`;
+type AudienceRow = Row & { id: string; parent: string | null; added: string; removed: string };
 
 /**
- * Creates the function that reads the users of an audience, by applying all changes since its first ancestor.
- * `undefined` if part of the chain is gone.
+ * Reads audiences of organizations. The returned function gives the users of one: all changes since the first ancestor,
+ * applied. `undefined` if part of the chain is gone.
  */
-export function createAudienceReader(reader: Reader) {
-  return async (org: string, id: string): Promise<string[] | undefined> => {
-    const chain = await reader.allOf<AudienceRow>(org, readChain, id, org, org);
-    const [first, ...changes] = chain;
-    if (first?.parent !== null) return undefined;
-    if (changes.length === 0) return JSON.parse(first.added);
+export async function readAudiences(
+  reader: Reader,
+  orgs: readonly string[],
+  ids: ReadonlySet<string>,
+): Promise<(id: string) => readonly string[] | undefined> {
+  const { textsOf } = reader.dialect;
+  // Each ancestor once, however many have it.
+  const find = `WITH RECURSIVE chain (org, id, parent, added, removed) AS (
+      SELECT org, id, parent, added, removed FROM audience WHERE id IN (${textsOf("?")}) AND org IN (${textsOf("?")})
+      UNION
+      SELECT a.org, a.id, a.parent, a.added, a.removed FROM chain JOIN audience a ON a.id = chain.parent AND a.org = chain.org
+    )
+    SELECT id, parent, added, removed FROM chain`;
+  const rows =
+    ids.size === 0 ? [] : await reader.allOf<AudienceRow>(orgs, find, JSON.stringify([...ids]), JSON.stringify(orgs));
+  const audiences = new Map(rows.map((row) => [row.id, row]));
+  const known = new Map<string, readonly string[]>();
+
+  return (id) => {
+    const before = known.get(id);
+    if (before !== undefined) return before;
+    const chain: AudienceRow[] = [];
+    for (let next: string | null = id; next !== null; ) {
+      const audience = audiences.get(next);
+      if (audience === undefined) return undefined;
+      chain.push(audience);
+      next = audience.parent;
+    }
     const users = new Set<string>();
-    for (const { added, removed } of chain) {
+    for (const { added, removed } of chain.reverse()) {
       for (const uid of JSON.parse(removed) as string[]) users.delete(uid);
       for (const uid of JSON.parse(added) as string[]) users.add(uid);
     }
-    return [...users];
+    const found = [...users];
+    known.set(id, found);
+    return found;
   };
 }
