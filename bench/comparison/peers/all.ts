@@ -1,0 +1,17 @@
+import type { StartCompared } from "../peer.ts";
+import { startCentrifugo } from "./centrifugo.ts";
+import { startHeraldCompared } from "./herald.ts";
+import { startMosquitto } from "./mosquitto.ts";
+import { startNats } from "./nats.ts";
+import { startNchan } from "./nchan.ts";
+import { startWsSqlite } from "./ws-sqlite.ts";
+
+/** All servers that are compared, Herald first. */
+export const servers: Readonly<Record<string, StartCompared>> = {
+  herald: startHeraldCompared,
+  nchan: startNchan,
+  mosquitto: startMosquitto,
+  nats: startNats,
+  "ws-sqlite": startWsSqlite,
+  centrifugo: startCentrifugo,
+};

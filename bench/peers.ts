@@ -1,0 +1,185 @@
+// Measures Herald beside other servers that deliver messages: `npm run bench:peers`. See bench/README.md.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { buildGenerator, generate, type Load, type Seen } from "./comparison/generator.ts";
+import type { Compared, StartCompared } from "./comparison/peer.ts";
+import { servers } from "./comparison/peers/all.ts";
+import { pinTo } from "./harness/cores.ts";
+import { cpuMsOf, peakMemoryOf } from "./harness/meter.ts";
+import { type Contender, inRounds, type Measures, type Pace, type Series, valuesOf } from "./harness/report/rounds.ts";
+import { describeSetting, type Setting } from "./harness/report/setting.ts";
+import { type Measured, renderSideBySide } from "./harness/report/side-by-side.ts";
+import { median } from "./harness/report/statistics.ts";
+import { createDataDir } from "./harness/servers.ts";
+
+const usage = `npm run bench:peers -- [--only herald,nchan] [--listeners 1000] [--rounds 3] [--seconds 3] [--save]
+  --only       these servers, of ${Object.keys(servers).join(", ")}; all that are installed by default
+  --listeners  sockets that hear each message
+  --rounds     how often; what counts is the median
+  --seconds    how long a run is measured
+  --save       writes the runs to bench/results/<date>-<revision>-peers.json
+BENCH_CENTRIFUGO names the program of a Centrifugo 6 to measure as well.`;
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: "string" },
+    listeners: { type: "string", default: "1000" },
+    rounds: { type: "string", default: "3" },
+    seconds: { type: "string", default: "3" },
+    save: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
+});
+
+const [serverCore, generatorCore] = [0, 1];
+const callers = 64;
+const openingAtOnce = 64;
+const shareOfSaturation = 0.5;
+const latencyFigures = ["P50Ms", "P99Ms", "P999Ms", "MaxMs"] as const;
+
+const deliveriesMeasured: Measured = {
+  deliveries: ["deliveries", "/s"],
+  cpuMicros: ["CPU of a delivery", "µs"],
+  lastP50Ms: ["p50 until the last has it", "ms"],
+  lastP99Ms: ["p99 until the last has it", "ms"],
+  peakMebibytes: ["peak memory", "MiB"],
+  generatorIdle: ["the generator idle", ""],
+};
+
+const sendsMeasured: Measured = {
+  sends: ["sends", "/s"],
+  cpuMicrosOfSend: ["CPU of a send", "µs"],
+  answerP50Ms: ["p50", "ms"],
+  answerP99Ms: ["p99", "ms"],
+  generatorIdle: ["the generator idle", ""],
+};
+
+type Part = Pick<Load, "listeners" | "inFlight" | "perSecond"> & { publishers: number };
+
+/** Measures one load on one server. */
+function contenderOf(program: string, { name, port, pids, publisher }: Compared, part: Part): Contender {
+  return {
+    name,
+    async run(ms): Promise<Measures> {
+      let cpuMs = 0;
+      const cpuNow = () => pids.reduce((sum, pid) => sum + cpuMsOf(pid), 0);
+      const publishers = Array.from({ length: part.publishers }, () => publisher);
+      const load = { ...part, port, publishers, warmUpMs: ms / 2, runMs: ms, openingAtOnce };
+      const seen = await generate(program, load, generatorCore, (phase) => {
+        if (phase === "begin") cpuMs = -cpuNow();
+        if (phase === "end") cpuMs += cpuNow();
+      });
+      return measuresOf(seen, cpuMs, pids);
+    },
+  };
+}
+
+function measuresOf(seen: Seen, cpuMs: number, pids: readonly number[]): Measures {
+  const { seconds, deliveries, answered, busy, openedIn, eachUs, lastUs, answerUs } = seen;
+  const times = Object.entries({ each: eachUs, last: lastUs, answer: answerUs }).flatMap(([name, latency]) =>
+    latencyFigures.map((figure, index) => [`${name}${figure}`, (latency[index] ?? Number.NaN) / 1000] as const),
+  );
+  return {
+    deliveries: deliveries / seconds,
+    sends: answered / seconds,
+    cpuMicros: (cpuMs * 1000) / deliveries,
+    cpuMicrosOfSend: (cpuMs * 1000) / answered,
+    peakMebibytes: pids.reduce((sum, pid) => sum + peakMemoryOf(pid), 0) / 2 ** 20,
+    generatorIdle: 1 - busy,
+    openedIn,
+    ...Object.fromEntries(times),
+  };
+}
+
+async function startAll(chosen: readonly StartCompared[], folder: string): Promise<Compared[]> {
+  const started: Compared[] = [];
+  for (const [index, start] of chosen.entries()) {
+    const server = await start(join(folder, String(index)));
+    if (server === undefined) continue;
+    for (const pid of server.pids) pinTo(serverCore, pid);
+    started.push(server);
+  }
+  return started;
+}
+
+async function measure(chosen: readonly StartCompared[], folder: string, count: number, pace: Pace) {
+  const program = buildGenerator(join(folder, "generator"));
+  const running = await startAll(chosen, folder);
+  const found: Record<string, { measured: Measured; series: Series }> = {};
+  const listenersOf = new Map<string, Load["listeners"]>();
+  const compare = async (title: string, measured: Measured, part: Omit<Part, "listeners">, isHeard: boolean) => {
+    console.error(`  ${title}`);
+    const contenders = running.map((server) => {
+      const listeners = isHeard ? (listenersOf.get(server.name) ?? []) : [];
+      return contenderOf(program, server, { ...part, listeners });
+    });
+    const series = await inRounds(contenders, pace);
+    found[title] = { measured, series };
+    console.log(`${renderSideBySide(title, series, measured)}\n`);
+    return series;
+  };
+
+  await compare(
+    `${callers} callers, nobody listens`,
+    sendsMeasured,
+    { publishers: callers, inFlight: callers, perSecond: 0 },
+    false,
+  );
+  for (const server of running) listenersOf.set(server.name, await server.listeners(count));
+  await compare(
+    `${count} listeners, 1 in flight`,
+    deliveriesMeasured,
+    { publishers: 1, inFlight: 1, perSecond: 0 },
+    true,
+  );
+  const saturated = await compare(
+    `${count} listeners, 16 in flight`,
+    deliveriesMeasured,
+    { publishers: 16, inFlight: 16, perSecond: 0 },
+    true,
+  );
+  const least = Math.min(...running.map(({ name }) => median(valuesOf(saturated, name, "deliveries"))));
+  const perSecond = Math.max(1, Math.floor((least / count) * shareOfSaturation));
+  const title = `${count} listeners, ${perSecond} messages a second (half of what the slowest can)`;
+  await compare(title, deliveriesMeasured, { publishers: callers, inFlight: 0, perSecond }, true);
+  for (const server of running) await server.stop();
+  return { found, running };
+}
+
+async function main(): Promise<void> {
+  if (options.help) {
+    console.log(usage);
+    return;
+  }
+  const names = options.only?.split(",") ?? Object.keys(servers);
+  const chosen = names.map((name) => {
+    const start = servers[name];
+    if (start === undefined) throw new Error(`there is no server ${name}\n${usage}`);
+    return start;
+  });
+  const [rounds, runMs, count] = [Number(options.rounds), Number(options.seconds) * 1000, Number(options.listeners)];
+  const dataDir = createDataDir();
+  try {
+    const setting = describeSetting(dataDir.path);
+    const pace = { rounds, runMs, warmUpMs: runMs, patience: { ms: 0 } };
+    const { found, running } = await measure(chosen, dataDir.path, count, pace);
+    const peers = running.map(({ name, version, durability, settings }) => ({ name, version, durability, settings }));
+    for (const { name, version, durability, settings } of peers)
+      console.log(`- ${name} ${version}: ${durability} before the answer; ${settings}.`);
+    if (options.save) save({ setting, peers, found });
+  } finally {
+    dataDir.remove();
+  }
+}
+
+function save(results: { setting: Setting; peers: object[]; found: object }): void {
+  const { date, revision } = results.setting;
+  const folder = resolve(import.meta.dir, "results");
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${date.slice(0, 10)}-${revision}-peers.json`);
+  writeFileSync(file, `${JSON.stringify(results, undefined, 2)}\n`);
+  console.error(`written: ${file}`);
+}
+
+await main();
