@@ -3,9 +3,9 @@ import { type ThreadScheduler, threadSliceUs } from "../../lib/event-loop/thread
 import { createId } from "../../lib/text/ids.ts";
 import { requireKey } from "../keys/key-proofs.ts";
 import { emitMembership, type MembershipOf } from "../log/control-events.ts";
-import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
+import type { LogTransaction, WriteDependencies } from "../log/log-writer.ts";
 import type { ConversationReads, ConversationWrites, KeyProof, Put } from "../ports.ts";
-import type { Driver, Reader } from "../sql/driver.ts";
+import type { Reader } from "../sql/driver.ts";
 import { inSteps, rowsOfStep } from "../sql/steps.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
 import { createMembership } from "./membership.ts";
@@ -15,7 +15,7 @@ const find = "SELECT id, name, created_at FROM conversation WHERE org = ? AND id
 const findOtherCall = `SELECT id FROM event
   WHERE org = ? AND cid = ? AND "offset" > ? AND kind = 'membership' AND fingerprint <> ? LIMIT 1`;
 
-type Dependencies = { driver: Driver; writer: LogWriter; thread: ThreadScheduler };
+type Dependencies = WriteDependencies & { thread: ThreadScheduler };
 type Name = string | null | undefined;
 /** A change of participants, and the key of its call. */
 type Replacement = MembershipOf & { by: KeyProof | undefined };
@@ -27,7 +27,7 @@ type Begun = { put: Put; head: number; isDone: boolean };
  * step has its event.
  */
 export function createConversationWrites({ driver, writer, thread }: Dependencies): ConversationWrites {
-  const membership = createMembership(driver);
+  const membership = createMembership(driver.dialect);
   const { participantsOfStep: rows } = driver.dialect;
 
   /**
@@ -58,7 +58,7 @@ export function createConversationWrites({ driver, writer, thread }: Dependencie
         isNew: row === undefined,
       };
       const isDone = wanted === undefined || (await replaceAtOnce(transaction, of, wanted));
-      await requireKey(driver.dialect, sql, of.by);
+      await requireKey(sql, of.by);
       return { put, head, isDone };
     });
   }
@@ -97,7 +97,7 @@ export function createConversationWrites({ driver, writer, thread }: Dependencie
         if ((await sql.all(findOtherCall, org, cid, lookedAt, call)).length > 0) return false;
         lookedAt = head;
         await work(transaction);
-        await requireKey(driver.dialect, sql, of.by);
+        await requireKey(sql, of.by);
         return true;
       });
     }

@@ -1,6 +1,7 @@
 import { type MembershipOf, recordMembership } from "../log/control-events.ts";
 import type { LogTransaction } from "../log/log-writer.ts";
-import type { Driver, SqlValue } from "../sql/driver.ts";
+import type { Dialect } from "../sql/dialect.ts";
+import type { SqlValue } from "../sql/driver.ts";
 import { keepFormer } from "./former-participants.ts";
 import { ensureUsers } from "./users.ts";
 
@@ -18,8 +19,8 @@ type Change = {
 };
 
 /** Creates the functions that change participants, for use in a transaction that has locked the organization. */
-export function createMembership(driver: Driver) {
-  const textsOf = driver.dialect.textsOf("?");
+export function createMembership(dialect: Dialect) {
+  const textsOf = dialect.textsOf("?");
   const readPage = "SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid > ? ORDER BY uid LIMIT ?";
   const join = `INSERT INTO participant (org, cid, uid, created_at, log_start)
     SELECT ?, ?, uid.value, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM (${textsOf}) AS uid WHERE true
@@ -54,7 +55,7 @@ export function createMembership(driver: Driver) {
       keepFormer(transaction, of, former);
       const removed = left.map(({ uid }) => uid);
       const added = uids.length === 0 ? [] : await uidsOf(transaction, join, org, cid, now, head, JSON.stringify(uids));
-      await ensureUsers(driver, sql, { org, uids: added, head, now });
+      await ensureUsers(sql, { org, uids: added, head, now });
       await recordMembership(transaction, of, { added, removed });
     },
   };

@@ -2,10 +2,10 @@ import { invalidKey, unavailable } from "../../contract/errors/errors.ts";
 import { requireKey } from "../keys/key-proofs.ts";
 import { revokeSomeKeysOf } from "../keys/keys.ts";
 import { emitSessionEnd } from "../log/control-events.ts";
-import type { LogWriter } from "../log/log-writer.ts";
+import type { WriteDependencies } from "../log/log-writer.ts";
 import { storedBytes } from "../log/stored-bytes.ts";
 import type { OrganizationReads, OrganizationWrites, OwnLimits, Put } from "../ports.ts";
-import type { Driver, Reader, Row, Sql, Transaction } from "../sql/driver.ts";
+import type { Reader, Row, Transaction } from "../sql/driver.ts";
 import { createMapping, nullable, number } from "../sql/mapping.ts";
 import { inSteps, rowsOfStep } from "../sql/steps.ts";
 import { type EntityRow, toEntity } from "./entity.ts";
@@ -32,17 +32,15 @@ const findBudgets = `SELECT id, ${ownLimits.columns}, stored_bytes FROM organiza
 const rowsOfPut = 500;
 const stepsOfPut = 200;
 
-type Dependencies = { driver: Driver; writer: LogWriter };
-
 /**
  * Creates the writes of organizations. The row of a deleted one stays, so that offsets are never reused and its tokens
  * stay refused. Its contents are removed later in small steps; creating it again removes what is left first, so that it
  * begins empty.
  */
-export function createOrganizationWrites({ driver, writer }: Dependencies): OrganizationWrites {
+export function createOrganizationWrites({ driver, writer }: WriteDependencies): OrganizationWrites {
   /** Revokes keys: if created again, an organization of the same id may belong to someone else. */
-  const revokeSome = (sql: Sql, org: string, now: number) =>
-    revokeSomeKeysOf(driver.dialect, sql, { org, now, limit: rowsOfStep });
+  const revokeSome = (sql: Transaction, org: string, now: number) =>
+    revokeSomeKeysOf(sql, { org, now, limit: rowsOfStep });
 
   /**
    * Revokes more keys until none are left. Stops if the organization was created again: that revoked the rest first, so
@@ -64,17 +62,17 @@ export function createOrganizationWrites({ driver, writer }: Dependencies): Orga
             if (row !== undefined) {
               if (name !== undefined) await sql.run("UPDATE organization SET name = ? WHERE id = ?", name, org);
               await setLimits(sql, org, limits);
-              await requireKey(driver.dialect, sql, by);
+              await requireKey(sql, by);
               return { entity: toEntity({ ...row, name: name === undefined ? row.name : name }), isNew: false };
             }
             if (by !== undefined && by.org !== null) throw invalidKey(); // its organization was deleted, and it with that
-            if (await removeSomeOf(sql, driver.dialect, org, rowsOfPut)) return undefined;
+            if (await removeSomeOf(sql, org, rowsOfPut)) return undefined;
             const isNew = (await sql.run(insert, org, name ?? null, now)) > 0;
             if (!isNew) return undefined; // created meanwhile by another node; the next attempt finds it
             await sql.limitTo([org]);
             await sql.run(count, org);
             await setLimits(sql, org, limits);
-            await requireKey(driver.dialect, sql, by);
+            await requireKey(sql, by);
             return { entity: { id: org, name: name ?? null, createdAt: now }, isNew };
           },
           { of: org },

@@ -4,7 +4,7 @@ import { headColumns, toHead } from "../log/head.ts";
 import type { LogWriter } from "../log/log-writer.ts";
 import type { ConversationChange, ParticipantReads, ParticipantWrites, Standing } from "../ports.ts";
 import { countUnread, readTo } from "../reads/unread.ts";
-import type { Driver, Reader } from "../sql/driver.ts";
+import type { Reader } from "../sql/driver.ts";
 import { type EntityRow, isLiveOrganization, toEntity } from "./entity.ts";
 import { keepFormer } from "./former-participants.ts";
 import { ensureUsers } from "./users.ts";
@@ -49,10 +49,8 @@ type SnapshotRow = {
   cid: string | null;
 };
 
-type Dependencies = { driver: Driver; writer: LogWriter };
-
 /** Creates the writes of participants. */
-export function createParticipantWrites({ driver, writer }: Dependencies): ParticipantWrites {
+export function createParticipantWrites({ writer }: { writer: LogWriter }): ParticipantWrites {
   return {
     async add(org, cid, uid, maxParticipants, now, by) {
       return await writer.change(org, missing("organization"), async (transaction, head) => {
@@ -62,13 +60,13 @@ export function createParticipantWrites({ driver, writer }: Dependencies): Parti
         const isNew = (await sql.all(findParticipant, org, cid, uid)).length === 0;
         if (isNew) {
           if (Number(conversation.participants) >= maxParticipants) return { outcome: "too_many" };
-          await ensureUsers(driver, sql, { org, uids: [uid], head, now });
+          await ensureUsers(sql, { org, uids: [uid], head, now });
           await sql.run(insertParticipant, org, cid, uid, now, head);
           await recordMembership(transaction, { org, cid, now }, { added: [uid], removed: [] });
         }
         const [user] = await sql.all<EntityRow>(findUser, org, uid);
         if (user === undefined) throw new Error("a participant who is no user");
-        await requireKey(driver.dialect, sql, by);
+        await requireKey(sql, by);
         return { outcome: "done", put: { entity: toEntity(user), isNew } };
       });
     },

@@ -1,7 +1,6 @@
 import { revokeSomeKeysOf } from "../keys/keys.ts";
 import { removeFirstOf } from "../log/stored-bytes.ts";
 import type { Ordered } from "../retention/remove-first.ts";
-import type { Dialect } from "../sql/dialect.ts";
 import type { Row, Sql, Transaction } from "../sql/driver.ts";
 
 /**
@@ -34,11 +33,11 @@ export async function leaveToRemoval(
 }
 
 /** Removes at most `limit` rows left of a deleted organization. False if nothing was left. */
-export async function removeSomeOf(sql: Transaction, dialect: Dialect, org: string, limit: number): Promise<boolean> {
+export async function removeSomeOf(sql: Transaction, org: string, limit: number): Promise<boolean> {
   const findOne = `${find} WHERE org = ? AND cid = ''`;
-  const [removal] = await sql.all<Removal>(findOne + dialect.forUpdate, org);
+  const [removal] = await sql.all<Removal>(findOne + sql.dialect.forUpdate, org);
   if (removal === undefined) return false;
-  await removeSome(sql, dialect, removal, limit);
+  await removeSome(sql, removal, limit);
   return true;
 }
 
@@ -48,26 +47,25 @@ export async function removeSomeOf(sql: Transaction, dialect: Dialect, org: stri
  */
 export async function removeSomeOfAny(
   sql: Transaction,
-  dialect: Dialect,
   { deletedBefore, limit }: { deletedBefore: number; limit: number },
 ): Promise<number> {
   const findOne = `${find} WHERE cid = '' OR removed_at < ? ORDER BY org, cid LIMIT 1`;
   // The lock keeps an organization from being created again while this runs.
-  const [removal] = await sql.all<Removal>(findOne + dialect.forUpdate, deletedBefore);
-  return removal === undefined ? 0 : await removeSome(sql, dialect, removal, limit);
+  const [removal] = await sql.all<Removal>(findOne + sql.dialect.forUpdate, deletedBefore);
+  return removal === undefined ? 0 : await removeSome(sql, removal, limit);
 }
 
 /** Once no rows are left, deletes the note, which counts as a row. */
-async function removeSome(sql: Transaction, dialect: Dialect, removal: Removal, limit: number): Promise<number> {
+async function removeSome(sql: Transaction, removal: Removal, limit: number): Promise<number> {
   const { org, cid, up_to: upTo, removed_at: now } = removal;
   await sql.limitTo([org]);
   // Deleting an organization revokes its keys, unless the node or the database failed meanwhile.
-  const revoked = cid === wholeOrganization ? await revokeSomeKeysOf(dialect, sql, { org, now, limit }) : 0;
+  const revoked = cid === wholeOrganization ? await revokeSomeKeysOf(sql, { org, now, limit }) : 0;
   if (revoked > 0) return revoked;
   const unwanted = cid === wholeOrganization ? await sql.run(discardBytes, now, org, limit) : 0;
   if (unwanted > 0) return unwanted;
   const sets = cid === wholeOrganization ? rowsOfOrganization(org, upTo) : rowsOfConversation(org, cid, upTo);
-  const removed = await removeFirstOf(sql, dialect, sets, limit);
+  const removed = await removeFirstOf(sql, sets, limit);
   if (removed > 0) return removed;
   return await sql.run("DELETE FROM removal WHERE org = ? AND cid = ?", org, cid);
 }

@@ -1,9 +1,9 @@
 import { createId } from "../../lib/text/ids.ts";
 import { requireKey } from "../keys/key-proofs.ts";
 import { allSessionsOf, emitSessionEnd, recordLeaving } from "../log/control-events.ts";
-import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
+import type { LogTransaction, WriteDependencies } from "../log/log-writer.ts";
 import type { UserReads, UserWrites } from "../ports.ts";
-import type { Driver, Reader, Sql } from "../sql/driver.ts";
+import type { Reader, Transaction } from "../sql/driver.ts";
 import { inSteps, rowsOfStep } from "../sql/steps.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
 import { keepFormer } from "./former-participants.ts";
@@ -20,20 +20,18 @@ const isAbsent = `ON CONFLICT (org, id) DO UPDATE
 export type NewUsers = { org: string; uids: string[]; head: number; now: number };
 
 /** Creates those of `uids` who are not users yet. A deleted user starts anew, but old tokens stay refused. */
-export async function ensureUsers(driver: Driver, sql: Sql, { org, uids, head, now }: NewUsers): Promise<void> {
+export async function ensureUsers(sql: Transaction, { org, uids, head, now }: NewUsers): Promise<void> {
   if (uids.length === 0) return;
   const insert = `INSERT INTO "user" (org, id, created_at, log_start)
-    SELECT ?, uid.value, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM (${driver.dialect.textsOf("?")}) AS uid WHERE true ${isAbsent}`;
+    SELECT ?, uid.value, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM (${sql.dialect.textsOf("?")}) AS uid WHERE true ${isAbsent}`;
   await sql.run(insert, org, now, head, JSON.stringify(uids));
 }
-
-type Dependencies = { driver: Driver; writer: LogWriter };
 
 /**
  * Creates the writes of users. The row of a deleted user stays, so that tokens issued before the deletion are refused
  * for ever.
  */
-export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
+export function createUserWrites({ driver, writer }: WriteDependencies): UserWrites {
   const markSeen = `UPDATE "user" SET seen_at = ?
     WHERE org = ? AND id IN (${driver.dialect.textsOf("?")}) AND deleted_at IS NULL`;
   return {
@@ -42,7 +40,7 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
         const { sql } = transaction;
         const [found] = await sql.all<EntityRow & { deleted_at: number | null }>(findDeletedToo, org, uid);
         const isNew = found === undefined || found.deleted_at !== null;
-        if (isNew) await ensureUsers(driver, sql, { org, uids: [uid], head, now });
+        if (isNew) await ensureUsers(sql, { org, uids: [uid], head, now });
         const before = { blocked_at: found?.blocked_at ?? null };
         const row = isNew ? { id: uid, name: null, created_at: now, ...before } : found;
         if (name !== undefined) await sql.run(`UPDATE "user" SET name = ? WHERE org = ? AND id = ?`, name, org, uid);
@@ -51,7 +49,7 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
           await sql.run(`UPDATE "user" SET blocked_at = ? WHERE org = ? AND id = ?`, after.blocked_at, org, uid);
           if (isBlocked) emitSessionEnd(transaction, { org, now }, allSessionsOf(uid));
         }
-        await requireKey(driver.dialect, sql, by);
+        await requireKey(sql, by);
         return { entity: toEntity({ ...row, ...after, name: name === undefined ? row.name : name }), isNew };
       });
     },
@@ -61,7 +59,7 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
         for (const [org, ofOrg] of uidsOf) {
           const head = heads.get(org);
           const uids = [...new Set(ofOrg.map(({ uid }) => uid))].sort(); // in one order, so that no two transactions deadlock
-          if (head !== undefined) await ensureUsers(driver, sql, { org, uids, head, now });
+          if (head !== undefined) await ensureUsers(sql, { org, uids, head, now });
         }
       });
     },
@@ -72,7 +70,7 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
           const { sql } = transaction;
           if ((await sql.all(find, org, uid)).length === 0) return hasBegun;
           hasBegun = true;
-          if (!(await leaveSome(driver, transaction, { org, uid, now }))) return "more";
+          if (!(await leaveSome(transaction, { org, uid, now }))) return "more";
           await sql.run(`UPDATE "user" SET deleted_at = ?, log_end = ? WHERE org = ? AND id = ?`, now, head, org, uid);
           await endSessions(transaction, org, uid, now);
           return true;
@@ -133,7 +131,6 @@ export function createUserReads({ reader }: { reader: Reader }): UserReads {
 
 /** Removes a user from as many conversations as one step may. True once none are left. */
 async function leaveSome(
-  { dialect }: Driver,
   transaction: LogTransaction,
   { org, uid, now }: { org: string; uid: string; now: number },
 ): Promise<boolean> {
@@ -148,7 +145,7 @@ async function leaveSome(
     { org, now },
     left.map((row) => ({ ...row, uid })),
   );
-  await recordLeaving(transaction, dialect, { org, uid, cids, now });
+  await recordLeaving(transaction, { org, uid, cids, now });
   return rows.length <= rowsOfStep;
 }
 

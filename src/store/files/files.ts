@@ -2,8 +2,7 @@ import { anyBytes } from "../../contract/files.ts";
 import { isLiveOrganization } from "../directory/entity.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import { isMessageOf, isOfConversation } from "../log/past.ts";
-import type { Dialect } from "../sql/dialect.ts";
-import type { Reader, Row, Sql, Transaction } from "../sql/driver.ts";
+import type { Reader, Row, Transaction } from "../sql/driver.ts";
 import { createMapping, number, optional, text } from "../sql/mapping.ts";
 import type { ImportedMessage } from "../transfer/ports.ts";
 import type { FileReads, FileWrites, NamedFile, StoredFile, UploadedBytes } from "./ports.ts";
@@ -158,11 +157,10 @@ export async function nameImportedFiles(
 
 /** Releases the files of messages: those that no other message names lose their names, and may be removed at once. */
 export async function releaseFiles(
-  sql: Sql,
-  dialect: Dialect,
+  sql: Transaction,
   { org, eventIds, now }: { org: string; eventIds: readonly string[]; now: number },
 ): Promise<void> {
-  const events = `(${dialect.textsOf("?")})`;
+  const events = `(${sql.dialect.textsOf("?")})`;
   const ids = JSON.stringify(eventIds);
   const release = `UPDATE file SET keep_until = ?, name = '', content_type = '${anyBytes}' WHERE org = ?
     AND id IN (SELECT file_id FROM attachment WHERE org = ? AND event_id IN ${events})

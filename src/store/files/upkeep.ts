@@ -35,7 +35,7 @@ export function createFileUpkeep({ driver, reader, writer }: Dependencies): File
           ({ org }) => org,
         );
         for (const [org, rows] of gone)
-          await releaseFiles(sql, dialect, { org, eventIds: rows.map(({ event_id }) => event_id), now });
+          await releaseFiles(sql, { org, eventIds: rows.map(({ event_id }) => event_id), now });
         if (gone.size > 0) sql.forget();
         const last = found.length < limit ? undefined : found.at(-1);
         return last && { eventId: last.event_id, org: last.org, fileId: last.file_id };

@@ -1,8 +1,7 @@
 import { invalidKey } from "../../contract/errors/errors.ts";
 import { isLiveOrganization } from "../directory/entity.ts";
 import type { KeyProof } from "../ports.ts";
-import type { Dialect } from "../sql/dialect.ts";
-import type { Row, Sql } from "../sql/driver.ts";
+import type { Row, Sql, Transaction } from "../sql/driver.ts";
 import type { StoredSecret } from "./ports.ts";
 
 type ProofRow = Row & { org: string | null; secrets: string; expires_at: number | null };
@@ -15,8 +14,9 @@ const find = `SELECT org, secrets, expires_at FROM api_key
  * key, so that a revocation comes either before the change or after its commit. Call it last, after every other lock of
  * the transaction, so that no two transactions deadlock. Without a proof the caller is not in the table.
  */
-export async function requireKey({ forShare }: Dialect, sql: Sql, proof: KeyProof | undefined): Promise<void> {
-  if (proof !== undefined && !admits(await sql.all<ProofRow>(find + forShare, proof.id), proof)) throw invalidKey();
+export async function requireKey({ all, dialect }: Transaction, proof: KeyProof | undefined): Promise<void> {
+  if (proof === undefined) return;
+  if (!admits(await all<ProofRow>(find + dialect.forShare, proof.id), proof)) throw invalidKey();
 }
 
 /** Whether the key of a call is valid now. */

@@ -1,7 +1,6 @@
-import type { LogWriter } from "../log/log-writer.ts";
+import type { WriteDependencies } from "../log/log-writer.ts";
 import type { KeyProof } from "../ports.ts";
-import type { Dialect } from "../sql/dialect.ts";
-import type { Driver, Reader, Row, Sql, Transaction } from "../sql/driver.ts";
+import type { Reader, Row, Sql, Transaction } from "../sql/driver.ts";
 import { createMapping, json, nullable, number, text } from "../sql/mapping.ts";
 import { isValidKey, requireKey } from "./key-proofs.ts";
 import type { KeyChange, KeyReads, KeyWrites, Rotation, StoredKey, StoredSecret } from "./ports.ts";
@@ -27,13 +26,11 @@ const {
 const columns = `${keyColumns}, revoked_at, version`;
 const find = `SELECT ${columns} FROM api_key WHERE id = ? AND revoked_at IS NULL`;
 
-type Dependencies = { driver: Driver; writer: LogWriter };
-
 /**
  * Creates the writes of API keys. Every change but `markUsed` gives the key the next version, counted over all keys.
  * Changes of several keys lock them in key order, so that nodes never deadlock.
  */
-export function createKeyWrites({ driver, writer }: Dependencies): KeyWrites {
+export function createKeyWrites({ driver, writer }: WriteDependencies): KeyWrites {
   const { forUpdate, textsOf } = driver.dialect;
   const markUsed = `UPDATE api_key SET last_used_at = ? WHERE id IN
     (SELECT id FROM api_key WHERE id IN (${textsOf("?")}) AND COALESCE(last_used_at, 0) < ? ORDER BY id${forUpdate})`;
@@ -41,7 +38,7 @@ export function createKeyWrites({ driver, writer }: Dependencies): KeyWrites {
   /** Locks a key that is to be changed, and that of the caller, which must still be valid. */
   async function lock(sql: Transaction, id: string, by: KeyProof | undefined): Promise<void> {
     await sql.rows.lock("api_key", ["id"], by === undefined ? [{ id }] : [{ id }, { id: by.id }]);
-    await requireKey(driver.dialect, sql, by);
+    await requireKey(sql, by);
   }
 
   return {
@@ -51,7 +48,7 @@ export function createKeyWrites({ driver, writer }: Dependencies): KeyWrites {
         if (key.org !== null && !heads.has(key.org)) return false;
         const stored = write({ ...key, secrets: [{ digest: key.digest, expiresAt: null }] });
         await sql.rows.insert("api_key", [{ ...stored, pepper: key.pepper, version: await nextVersion(sql) }]);
-        await requireKey(driver.dialect, sql, by);
+        await requireKey(sql, by);
         return true;
       });
     },
@@ -84,13 +81,12 @@ export function createKeyWrites({ driver, writer }: Dependencies): KeyWrites {
 
 /** Revokes at most `limit` of an organization's keys and returns their number. */
 export async function revokeSomeKeysOf(
-  { forUpdate }: Dialect,
-  sql: Sql,
+  sql: Transaction,
   { org, now, limit }: { org: string; now: number; limit: number },
 ): Promise<number> {
   const live = "FROM api_key WHERE org = ? AND revoked_at IS NULL ORDER BY id LIMIT ?";
   if ((await sql.all(`SELECT id ${live}`, org, 1)).length === 0) return 0;
-  const update = `UPDATE api_key SET revoked_at = ?, version = ? WHERE id IN (SELECT id ${live}${forUpdate})`;
+  const update = `UPDATE api_key SET revoked_at = ?, version = ? WHERE id IN (SELECT id ${live}${sql.dialect.forUpdate})`;
   return await sql.run(update, now, await nextVersion(sql), org, limit);
 }
 

@@ -1,7 +1,6 @@
 import type { MembershipChange, SessionEnd } from "../../contract/log/control-events.ts";
 import type { EventKind } from "../../contract/log/log-event.ts";
 import { createId } from "../../lib/text/ids.ts";
-import type { Dialect } from "../sql/dialect.ts";
 import type { LogTransaction } from "./log-writer.ts";
 
 /**
@@ -34,11 +33,10 @@ export function emitMembership(transaction: LogTransaction, of: MembershipOf, ch
 /** Counts and emits that one user leaves any number of conversations: one statement, and one event per conversation. */
 export async function recordLeaving(
   transaction: LogTransaction,
-  { textsOf }: Dialect,
   { org, uid, cids, now }: { org: string; uid: string; cids: readonly string[]; now: number },
 ): Promise<void> {
   if (cids.length === 0) return;
-  const count = `UPDATE conversation SET participants = participants - 1 WHERE org = ? AND id IN (${textsOf("?")})`;
+  const count = `UPDATE conversation SET participants = participants - 1 WHERE org = ? AND id IN (${transaction.sql.dialect.textsOf("?")})`;
   await transaction.sql.run(count, org, JSON.stringify(cids));
   for (const cid of cids) emitControl(transaction, "membership", { org, cid, now }, { added: [], removed: [uid] });
 }

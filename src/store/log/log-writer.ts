@@ -108,6 +108,9 @@ export type LogWriter = {
   check<Result>(org: string, work: (sql: Transaction, head: number | undefined) => Promise<Result>): Promise<Result>;
 };
 
+/** What writes are made with. */
+export type WriteDependencies = { driver: Driver; writer: LogWriter };
+
 /** Creates a log writer. `announce` is called after each commit with events, except batches, with them in offset order. */
 export function createLogWriter({
   driver,

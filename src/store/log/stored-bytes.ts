@@ -1,5 +1,4 @@
 import { deletionOf, lastOfFirst, type Ordered, removeFirst } from "../retention/remove-first.ts";
-import type { Dialect } from "../sql/dialect.ts";
 import type { Row, Transaction } from "../sql/driver.ts";
 import { forgetAnswers } from "../webhooks/answers.ts";
 
@@ -13,15 +12,9 @@ const countedColumns = ["id", "stored_bytes", "counted_to"];
 const findUncounted = "SELECT id FROM organization WHERE counted_to < head AND deleted_at IS NULL ORDER BY id LIMIT 1";
 
 /** Deletes the first `limit` rows of the first of these sets that has any, and returns their number. */
-export async function removeFirstOf(
-  sql: Transaction,
-  dialect: Dialect,
-  sets: readonly Ordered[],
-  limit: number,
-): Promise<number> {
+export async function removeFirstOf(sql: Transaction, sets: readonly Ordered[], limit: number): Promise<number> {
   for (const rows of sets) {
-    const remove =
-      rows.table === "event" ? removeFirstEvents(sql, dialect, rows, limit) : removeFirst(sql, rows, limit);
+    const remove = rows.table === "event" ? removeFirstEvents(sql, rows, limit) : removeFirst(sql, rows, limit);
     const removed = await remove;
     if (removed > 0) return removed;
   }
@@ -34,7 +27,7 @@ export async function removeFirstOf(
  * Organizations are locked last and in the order that sends use, so that sends never wait for the deletion and no two
  * transactions deadlock.
  */
-async function removeFirstEvents(sql: Transaction, dialect: Dialect, rows: Ordered, limit: number): Promise<number> {
+async function removeFirstEvents(sql: Transaction, rows: Ordered, limit: number): Promise<number> {
   const last = await lastOfFirst(sql, rows, limit);
   if (last === undefined) return 0;
   const removed = await sql.all<Removed>(
@@ -56,7 +49,7 @@ async function removeFirstEvents(sql: Transaction, dialect: Dialect, rows: Order
   await sql.rows.update("organization", ["id"], left);
   for (const org of orgs) {
     const eventIds = removed.flatMap((event) => (event.org === org ? [event.id] : []));
-    await forgetAnswers(sql, dialect, { org, eventIds });
+    await forgetAnswers(sql, { org, eventIds });
   }
   return removed.length;
 }

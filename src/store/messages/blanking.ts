@@ -1,6 +1,5 @@
 import { releaseFiles } from "../files/files.ts";
 import type { LogTransaction } from "../log/log-writer.ts";
-import type { Dialect } from "../sql/dialect.ts";
 import { forgetAnswers } from "../webhooks/answers.ts";
 
 type Found = { id: string; offset: number; edit_offset: number | null; bytes: number };
@@ -14,41 +13,31 @@ export type Blanking = { org: string; offsets: readonly number[]; at: number };
  * no holes, retries are still recognized, and clients can resume after them; they are played to nobody and shown nowhere. Messages
  * that are blank already stay as they are. Nobody hears of it: emit that in the same transaction.
  */
-export async function blankMessages(
-  transaction: LogTransaction,
-  dialect: Dialect,
-  { org, offsets, at }: Blanking,
-): Promise<number> {
-  const messages = await findWithText(transaction, dialect, org, offsets);
+export async function blankMessages(transaction: LogTransaction, { org, offsets, at }: Blanking): Promise<number> {
+  const messages = await findWithText(transaction, org, offsets);
   const editOffsets = messages.flatMap(({ edit_offset }) => (edit_offset === null ? [] : [Number(edit_offset)]));
-  const edits = await findWithText(transaction, dialect, org, editOffsets);
+  const edits = await findWithText(transaction, org, editOffsets);
   await blank(transaction, org, [...messages, ...edits], { recalled_at: at });
   const eventIds = messages.map(({ id }) => id);
-  if (messages.length > 0) await releaseFiles(transaction.sql, dialect, { org, eventIds, now: at });
-  await forgetAnswers(transaction.sql, dialect, { org, eventIds });
+  if (messages.length > 0) await releaseFiles(transaction.sql, { org, eventIds, now: at });
+  await forgetAnswers(transaction.sql, { org, eventIds });
   return messages.length;
 }
 
 /** Takes the text of an edit that another replaces out of the database. */
 export async function blankEdit(
   transaction: LogTransaction,
-  dialect: Dialect,
   { org, offset }: { org: string; offset: number },
 ): Promise<void> {
-  await blank(transaction, org, await findWithText(transaction, dialect, org, [offset]));
+  await blank(transaction, org, await findWithText(transaction, org, [offset]));
 }
 
 /** Those of the events whose text is still there. */
-async function findWithText(
-  { sql }: LogTransaction,
-  { textsOf }: Dialect,
-  org: string,
-  offsets: readonly number[],
-): Promise<Found[]> {
+async function findWithText({ sql }: LogTransaction, org: string, offsets: readonly number[]): Promise<Found[]> {
   if (offsets.length === 0) return [];
   return await sql.all<Found>(
     `SELECT id, "offset", edit_offset, OCTET_LENGTH(payload) AS bytes FROM event WHERE org = ?
-     AND "offset" IN (SELECT CAST(texts.value AS BIGINT) FROM (${textsOf("?")}) AS texts) AND OCTET_LENGTH(payload) > 0`,
+     AND "offset" IN (SELECT CAST(texts.value AS BIGINT) FROM (${sql.dialect.textsOf("?")}) AS texts) AND OCTET_LENGTH(payload) > 0`,
     org,
     JSON.stringify(offsets),
   );

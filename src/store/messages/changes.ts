@@ -3,8 +3,7 @@ import { applyEdit, recallPayload } from "../../contract/messages/changes.ts";
 import { isObject, parseJson } from "../../lib/json/json-values.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import { importedKind } from "../log/past.ts";
-import type { Dialect } from "../sql/dialect.ts";
-import type { Driver, Row, Rows } from "../sql/driver.ts";
+import type { Row, Rows } from "../sql/driver.ts";
 import { forgetAnswers } from "../webhooks/answers.ts";
 import { blankEdit, blankMessages } from "./blanking.ts";
 import type { ChangeCheck, ChangeOutcome, MessageChanges, NewEdit, NewRecall } from "./ports.ts";
@@ -32,12 +31,8 @@ const messageColumns = ["id", "offset", "kind", "cid", "sender", "payload", "edi
 const placeColumns = ["id", "offset", "kind", "cid"];
 const conversationColumns = ["id", "log_start", "past_start", "participants"];
 
-type Dependencies = { driver: Driver; writer: LogWriter };
-
 /** Creates the changes of messages. Each is decided and made under the lock of its organization. */
-export function createMessageChanges({ driver, writer }: Dependencies): MessageChanges {
-  const { dialect } = driver;
-
+export function createMessageChanges({ writer }: { writer: LogWriter }): MessageChanges {
   /** Decides a change by what is stored, without making it. */
   async function check<Decided extends Plan<object>>(
     org: string,
@@ -56,14 +51,14 @@ export function createMessageChanges({ driver, writer }: Dependencies): MessageC
       writer.change(edit.org, refused("organization"), async (transaction) => {
         const plan = await planEdit(transaction.sql.rows, edit);
         if (isRefused(plan)) return plan;
-        await makeEdit(transaction, dialect, edit, plan);
+        await makeEdit(transaction, edit, plan);
         return outcomeOfEdit(plan);
       }),
     recall: (recall) =>
       writer.change(recall.org, refused("organization"), async (transaction) => {
         const plan = await planRecall(transaction.sql.rows, recall);
         if (isRefused(plan)) return plan;
-        await makeRecall(transaction, dialect, recall, plan);
+        await makeRecall(transaction, recall, plan);
         return outcomeOfRecall(plan);
       }),
     checkEdit: (edit) => check(edit.org, (rows) => planEdit(rows, edit), outcomeOfEdit),
@@ -95,7 +90,6 @@ async function planEdit(rows: Looking, { org, sender, id, body, x, at }: NewEdit
 
 async function makeEdit(
   transaction: LogTransaction,
-  dialect: Dialect,
   { org, sender, eventId, at, keyId }: NewEdit,
   { cid, row, edited }: EditPlan,
 ): Promise<void> {
@@ -103,12 +97,12 @@ async function makeEdit(
   const { sql, emit, recount } = transaction;
   const { edit_offset: replaced } = row;
   const offset = Number(row.offset);
-  if (replaced !== null) await blankEdit(transaction, dialect, { org, offset: Number(replaced) });
+  if (replaced !== null) await blankEdit(transaction, { org, offset: Number(replaced) });
   const event = { org, kind: "edit" as const, id: eventId, cid, sender, uids: undefined, keyId, createdAt: at };
   const { offset: editOffset } = emit({ ...event, payload: edited.event });
   const changed = { org, offset, payload: edited.message, edited_at: at, edit_offset: editOffset };
   await sql.rows.update("event", ["org", "offset"], [changed]);
-  await forgetAnswers(sql, dialect, { org, eventIds: [row.id] });
+  await forgetAnswers(sql, { org, eventIds: [row.id] });
   recount(org, offset, Buffer.byteLength(edited.message) - Buffer.byteLength(row.payload));
   sql.forget();
 }
@@ -134,11 +128,10 @@ async function planRecall(rows: Looking, { org, sender, cid, ids: named }: NewRe
 
 async function makeRecall(
   transaction: LogTransaction,
-  dialect: Dialect,
   { org, sender, eventId, at, keyId }: NewRecall,
   { cid, ids, offsets }: RecallPlan,
 ): Promise<void> {
-  await blankMessages(transaction, dialect, { org, offsets, at });
+  await blankMessages(transaction, { org, offsets, at });
   const payload = recallPayload({ ids, cid, from: sender, t: toSeconds(at) });
   transaction.emit({ org, kind: "recall", id: eventId, cid, sender, uids: undefined, payload, keyId, createdAt: at });
 }

@@ -1,9 +1,9 @@
 import { toSeconds } from "../../contract/identifiers.ts";
 import { recallPayload, withoutParameters } from "../../contract/messages/changes.ts";
 import { createId } from "../../lib/text/ids.ts";
-import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
+import type { LogTransaction, WriteDependencies } from "../log/log-writer.ts";
 import { isMessageOf, isOfConversation } from "../log/past.ts";
-import type { Driver, Reader } from "../sql/driver.ts";
+import type { Reader } from "../sql/driver.ts";
 import { forgetAnswers } from "../webhooks/answers.ts";
 import { blankMessages } from "./blanking.ts";
 import type { Erasure, ErasureReads, ErasureWrites, WrittenEvent } from "./ports.ts";
@@ -35,10 +35,8 @@ export function createErasureReads({ reader }: { reader: Reader }): ErasureReads
   };
 }
 
-type Dependencies = { driver: Driver; writer: LogWriter };
-
 /** Creates the writes of an erasure. */
-export function createErasureWrites({ driver, writer }: Dependencies): ErasureWrites {
+export function createErasureWrites({ driver, writer }: WriteDependencies): ErasureWrites {
   const { dialect } = driver;
   const ofOffsets = `"offset" IN (SELECT CAST(asked.value AS BIGINT) FROM (${dialect.textsOf("?")}) AS asked)`;
   const findMessages = `SELECT e."offset", e.id, e.cid, c.id AS heard_in FROM event e
@@ -55,7 +53,7 @@ export function createErasureWrites({ driver, writer }: Dependencies): ErasureWr
   ): Promise<void> {
     if (offsets.length === 0) return;
     const found = await transaction.sql.all<MessageRow>(findMessages, org, uid, JSON.stringify(offsets));
-    await blankMessages(transaction, dialect, { org, offsets: found.map(({ offset }) => Number(offset)), at });
+    await blankMessages(transaction, { org, offsets: found.map(({ offset }) => Number(offset)), at });
     const heard = found.filter(({ heard_in }) => heard_in !== null);
     for (const [cid, messages] of Map.groupBy(heard, (message) => message.cid)) {
       const payload = recallPayload({ ids: messages.map(({ id }) => id), cid, from: uid, t: toSeconds(at) });
@@ -79,7 +77,7 @@ export function createErasureWrites({ driver, writer }: Dependencies): ErasureWr
       return [{ org, offset: Number(offset), payload }];
     });
     await sql.rows.update("event", ["org", "offset"], rows);
-    await forgetAnswers(sql, dialect, { org, eventIds: found.map(({ id }) => id) });
+    await forgetAnswers(sql, { org, eventIds: found.map(({ id }) => id) });
     sql.forget();
   }
 

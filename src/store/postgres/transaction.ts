@@ -1,4 +1,5 @@
 import type { ReservedSQL, SQL } from "bun";
+import { postgresDialect } from "../sql/dialect.ts";
 import type { Sql, Transaction } from "../sql/driver.ts";
 import { createLastWrites } from "../sql/last-writes.ts";
 import { createRowsInOne } from "../sql/rows.ts";
@@ -30,6 +31,7 @@ export function statementsOf(
   const { find, lock } = createRowsInOne(reads);
   return {
     ...sql,
+    dialect: postgresDialect,
     rows: { ...createRowsInOne(sql), find, lock },
     limitTo: async (orgs) => void (await reads.all(setOrganizations, JSON.stringify(orgs))),
     forget: () => undefined,

@@ -3,7 +3,6 @@ import { deliveryBounds } from "../delivery/bounds.ts";
 import { foldReceipts } from "../delivery/gathered-receipts.ts";
 import { removeSomeOfAny } from "../directory/removals.ts";
 import { countSomeEvents, removeFirstOf } from "../log/stored-bytes.ts";
-import type { Dialect } from "../sql/dialect.ts";
 import { type Driver, limitToAll, type Sql, type Transaction } from "../sql/driver.ts";
 import type { Lease, RetentionOrder, RetentionWrites } from "./ports.ts";
 import { lastOfFirst, type Ordered } from "./remove-first.ts";
@@ -30,7 +29,7 @@ export function createRetentionWrites({ driver }: { driver: Driver }): Retention
     async step(order) {
       return await driver.aside(async (sql) => {
         if (!(await isHeld(sql, order))) return undefined;
-        const changed = await stepOf(sql, driver, order);
+        const changed = await stepOf(sql, order);
         if (changed === 0 && hasRemoved) sql.forget(); // once in a run: each time, the files of a database are written
         hasRemoved = changed > 0;
         return changed;
@@ -49,18 +48,18 @@ async function isHeld(sql: Sql, { holder, now, leaseMs }: Lease): Promise<boolea
 }
 
 /** Does one kind of work per step: each kind begins once the previous one is done. */
-async function stepOf(sql: Transaction, { dialect }: Driver, order: RetentionOrder): Promise<number> {
+async function stepOf(sql: Transaction, order: RetentionOrder): Promise<number> {
   const { limit, auditBefore, deletedBefore } = order;
   return (
-    (await removeSomeOfAny(sql, dialect, { deletedBefore, limit })) ||
+    (await removeSomeOfAny(sql, { deletedBefore, limit })) ||
     // Before organizations are named, as entries may refer to organizations that never existed.
-    (await removeFirstOf(sql, dialect, madeBefore("audit", auditBefore), limit)) ||
-    (await touchAll(sql, dialect, order))
+    (await removeFirstOf(sql, madeBefore("audit", auditBefore), limit)) ||
+    (await touchAll(sql, order))
   );
 }
 
 /** Removes by age from all organizations, including deleted ones. */
-async function touchAll(sql: Transaction, dialect: Dialect, order: RetentionOrder): Promise<number> {
+async function touchAll(sql: Transaction, order: RetentionOrder): Promise<number> {
   const { messagesBefore, readsBefore, idsBefore, revocationsBefore, limit } = order;
   await limitToAll(sql);
   const expired = [
@@ -77,7 +76,7 @@ async function touchAll(sql: Transaction, dialect: Dialect, order: RetentionOrde
     ...timedBefore("webhook_delivery", ["expires_at", "org", "webhook", "id"], order.now),
   ];
   return (
-    (await removeFirstOf(sql, dialect, expired, limit)) ||
+    (await removeFirstOf(sql, expired, limit)) ||
     (await forgetIds(sql, idsBefore, limit)) ||
     (await foldReceipts(sql, limit))
   );

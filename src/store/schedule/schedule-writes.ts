@@ -3,7 +3,7 @@ import { requireKey } from "../keys/key-proofs.ts";
 import { appendInTransaction, findCircumstances } from "../log/batch-log.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import type { NewSend, SendOutcome } from "../ports.ts";
-import type { Driver, Row, Transaction } from "../sql/driver.ts";
+import type { Row, Transaction } from "../sql/driver.ts";
 import type {
   DueSend,
   Failure,
@@ -33,13 +33,11 @@ const addToSchedule = `INSERT INTO schedule (org, next_at, waiting) VALUES (?, ?
     next_at = CASE WHEN excluded.next_at < schedule.next_at THEN excluded.next_at ELSE schedule.next_at END`;
 const takeOffSchedule = "UPDATE schedule SET waiting = waiting - ? WHERE org = ?";
 
-type Dependencies = { driver: Pick<Driver, "dialect">; writer: LogWriter };
-
 /**
  * Creates the writes of scheduled sends. All of them lock the organization first, so that a cancellation and the sending,
  * or two nodes that send, come one after the other.
  */
-export function createScheduleWrites({ driver, writer }: Dependencies): ScheduleWrites {
+export function createScheduleWrites({ writer }: { writer: LogWriter }): ScheduleWrites {
   async function settleAll(org: string, settlement: Settlement): Promise<Settled[]> {
     const turn = { of: org, isBulk: true } as const;
     return await writer.transaction([org], (transaction) => settleIn(transaction, org, settlement), turn);
@@ -62,7 +60,7 @@ export function createScheduleWrites({ driver, writer }: Dependencies): Schedule
     put: (org, send, by) =>
       writer.change(org, { outcome: "missing" as const }, async (transaction) => {
         const outcome = await putIn(transaction, org, send);
-        await requireKey(driver.dialect, transaction.sql, by);
+        await requireKey(transaction.sql, by);
         return outcome;
       }),
     async cancel(org, id, { revision, now }) {

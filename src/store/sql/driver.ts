@@ -47,6 +47,7 @@ export type Rows = {
 
 /** The handle of a transaction. */
 export type Transaction = Sql & {
+  dialect: Dialect;
   rows: Rows;
   /**
    * Allows the transaction to touch the rows of these organizations; before, it may touch none. Without row-level

@@ -13,7 +13,7 @@ const mebibyte = 1024 * 1024;
 /** A driver that counts the statements of its transactions; a call for many rows counts once, as on PostgreSQL. */
 function countStatements(driver: Driver) {
   let statements = 0;
-  function counted({ all, run, rows, limitTo, lastly, forget }: Transaction): Transaction {
+  function counted({ all, run, dialect, rows, limitTo, lastly, forget }: Transaction): Transaction {
     const one = <Call extends (...args: never[]) => unknown>(call: Call): Call =>
       ((...args) => {
         statements++;
@@ -22,6 +22,7 @@ function countStatements(driver: Driver) {
     return {
       all: one(all),
       run: one(run),
+      dialect,
       limitTo,
       forget,
       lastly,

@@ -70,7 +70,7 @@ export function openSqlite(file: string): Driver {
       return statement.all(...values);
     };
   });
-  const statements = { ...sqlOn(writer), rows, limitTo: async () => undefined };
+  const statements = { ...sqlOn(writer), dialect: sqliteDialect, rows, limitTo: async () => undefined };
 
   async function runAlone<Result>(work: (transaction: Transaction) => Promise<Result>, turn: Turn): Promise<Result> {
     try {

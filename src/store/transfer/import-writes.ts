@@ -3,26 +3,25 @@ import { nameImportedFiles } from "../files/files.ts";
 import { requireKey } from "../keys/key-proofs.ts";
 import { allSessionsOf, emitMembership, emitSessionEnd } from "../log/control-events.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
-import type { Driver } from "../sql/driver.ts";
-import { isUniqueViolation } from "../sql/unique-violation.ts";
 import { lookAt } from "./import-look.ts";
 import { type ImportPlan, planImport } from "./import-plan.ts";
 import { type ImportOutcome, type ImportPart, type ImportWrites, payloadOf } from "./ports.ts";
 
-type Dependencies = { driver: Driver; writer: LogWriter };
+// SQLSTATE (PostgreSQL, appendix A) and SQLite's extended result code.
+const uniqueViolation = /^(23505|SQLITE_CONSTRAINT_UNIQUE)$/;
 
 /**
  * Creates the writes of imports. A part is decided in memory from what it names, and then written table by table, so
  * that its cost is that of its rows.
  */
-export function createImportWrites({ driver, writer }: Dependencies): ImportWrites {
+export function createImportWrites({ writer }: { writer: LogWriter }): ImportWrites {
   async function addAll(part: ImportPart, givesIds: boolean): Promise<ImportOutcome | undefined> {
     const { org } = part;
     return await writer.bulk(org, undefined, async (transaction, head) => {
       const found = await lookAt(transaction.sql.rows, part);
       const plan = planImport(found, part, { pastHead: transaction.pastHead(org), givesIds });
-      await writeAll(driver, transaction, { part, plan, head });
-      await requireKey(driver.dialect, transaction.sql, part.by);
+      await writeAll(transaction, { part, plan, head });
+      await requireKey(transaction.sql, part.by);
       return outcomeOf(plan, givesIds);
     });
   }
@@ -49,20 +48,27 @@ export function createImportWrites({ driver, writer }: Dependencies): ImportWrit
   return { add, check };
 }
 
+/** Whether a statement failed because a row with the same unique values exists. */
+function isUniqueViolation(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const codes = ["errno" in error && error.errno, "code" in error && error.code];
+  return codes.some((code) => uniqueViolation.test(String(code)));
+}
+
 function outcomeOf({ faults, written }: ImportPlan, gaveIds: boolean): ImportOutcome {
   return { faults, written, gaveIds };
 }
 
 type Writing = { part: ImportPart; plan: ImportPlan; head: number };
 
-async function writeAll(driver: Driver, transaction: LogTransaction, writing: Writing): Promise<void> {
-  await writeUsers(driver, transaction, writing);
+async function writeAll(transaction: LogTransaction, writing: Writing): Promise<void> {
+  await writeUsers(transaction, writing);
   await writeConversations(transaction, writing);
   await writeParticipants(transaction, writing);
-  await writeMessages(driver, transaction, writing);
+  await writeMessages(transaction, writing);
 }
 
-async function writeUsers(driver: Driver, transaction: LogTransaction, writing: Writing): Promise<void> {
+async function writeUsers(transaction: LogTransaction, writing: Writing): Promise<void> {
   const { sql } = transaction;
   const { org, now } = writing.part;
   const { found, users } = writing.plan;
@@ -73,7 +79,7 @@ async function writeUsers(driver: Driver, transaction: LogTransaction, writing: 
   };
   const added = Array.from(users.added, (id) => ({ ...rowOf(id), created_at: now, log_start: head }));
   sql.lastly(sql.rows.insert("user", added));
-  if (users.revived.size > 0) await ensureUsers(driver, sql, { org, uids: [...users.revived], head, now });
+  if (users.revived.size > 0) await ensureUsers(sql, { org, uids: [...users.revived], head, now });
   sql.lastly(sql.rows.update("user", ["org", "id"], Array.from([...users.revived, ...users.changed], rowOf)));
   for (const uid of users.blocked) emitSessionEnd(transaction, { org, now }, allSessionsOf(uid));
 }
@@ -103,11 +109,11 @@ async function writeParticipants(transaction: LogTransaction, { part, plan, head
   for (const [cid, added] of plan.joins) emitMembership(transaction, { org, cid, now }, { added, removed: [] });
 }
 
-async function writeMessages(driver: Driver, transaction: LogTransaction, { part, plan }: Writing): Promise<void> {
+async function writeMessages(transaction: LogTransaction, { part, plan }: Writing): Promise<void> {
   const { sql } = transaction;
   const { org, keyId, now } = part;
   if (plan.stale.length > 0) {
-    const remove = `DELETE FROM event WHERE org = ? AND id IN (${driver.dialect.textsOf("?")})
+    const remove = `DELETE FROM event WHERE org = ? AND id IN (${sql.dialect.textsOf("?")})
       RETURNING OCTET_LENGTH(payload) AS bytes`;
     const removed = await sql.all<{ bytes: number }>(remove, org, JSON.stringify(plan.stale));
     for (const { bytes } of removed) transaction.count(org, -Number(bytes));

@@ -1,5 +1,4 @@
-import type { Dialect } from "../sql/dialect.ts";
-import type { Row, Sql, Transaction } from "../sql/driver.ts";
+import type { Row, Transaction } from "../sql/driver.ts";
 import type { TriedDelivery, WebhookTry } from "./ports.ts";
 
 type AnsweredRow = Row & { webhook: string; id: string; last_try: string | null };
@@ -11,10 +10,10 @@ type EventRow = Row & { org: string; id: string; edited_at: number | null };
  */
 export async function forgetAnswers(
   sql: Transaction,
-  { forUpdate, textsOf }: Dialect,
   { org, eventIds }: { org: string; eventIds: readonly string[] },
 ): Promise<void> {
   if (eventIds.length === 0) return;
+  const { forUpdate, textsOf } = sql.dialect;
   const find = `SELECT webhook, id, last_try FROM webhook_delivery
     WHERE org = ? AND event_id IN (${textsOf("?")}) AND event_id IS NOT NULL AND last_try IS NOT NULL`;
   const found = await sql.all<AnsweredRow>(find, org, JSON.stringify(eventIds));
@@ -34,13 +33,10 @@ export async function forgetAnswers(
  * way meanwhile. The events keep their text until the transaction ends. Call it before other locks are taken; an event
  * that is being changed is not waited for, and its answers are left out.
  */
-export async function withoutLateAnswers(
-  sql: Sql,
-  { forShare, skipLocked, textsOf }: Dialect,
-  tried: readonly TriedDelivery[],
-): Promise<TriedDelivery[]> {
+export async function withoutLateAnswers(sql: Transaction, tried: readonly TriedDelivery[]): Promise<TriedDelivery[]> {
   const ids = tried.flatMap(({ eventId, lastTry }) => (lastTry?.answer == null || eventId === null ? [] : [eventId]));
   if (ids.length === 0) return [...tried];
+  const { forShare, skipLocked, textsOf } = sql.dialect;
   const find = `SELECT org, id, edited_at FROM event
     WHERE id IN (${textsOf("?")}) AND OCTET_LENGTH(payload) > 0${forShare}${skipLocked}`;
   const events = new Map((await sql.all<EventRow>(find, JSON.stringify(ids))).map((event) => [event.id, event]));

@@ -152,7 +152,7 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
       within(
         given.map(({ org }) => org),
         async (sql) => {
-          const tried = await withoutLateAnswers(sql, driver.dialect, given);
+          const tried = await withoutLateAnswers(sql, given);
           await expectAll(sql, tried);
           const rows = await sql.rows.lock<Row>("webhook_delivery", ["org", "webhook", "id", "state"], keysOf(tried));
           const over = new Set(rows.filter(({ state }) => state !== "waiting").map(({ id }) => id));
@@ -167,7 +167,7 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
         const again = `UPDATE webhook_delivery SET state = 'waiting', tries = 0, next_try_at = ?, expires_at = ?
           WHERE org = ? AND webhook = ? AND id = ? AND state <> 'waiting'`;
         const isRestarted = (await sql.run(again, now, expiresAt, org, webhook, id)) > 0;
-        await requireKey(driver.dialect, sql, by);
+        await requireKey(sql, by);
         return isRestarted;
       }),
     postpone: ({ org, webhook }, at) =>

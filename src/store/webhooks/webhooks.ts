@@ -2,7 +2,7 @@ import { isLiveOrganization } from "../directory/entity.ts";
 import { requireKey } from "../keys/key-proofs.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import type { KeyProof } from "../ports.ts";
-import type { Driver, Reader, Row } from "../sql/driver.ts";
+import type { Reader, Row } from "../sql/driver.ts";
 import { createMapping, json, nullable, number, text } from "../sql/mapping.ts";
 import type { StoredWebhook, WebhookReads, WebhookWrites } from "./ports.ts";
 import { wishesColumn } from "./wishes.ts";
@@ -49,7 +49,7 @@ export function createWebhookReads({ reader }: { reader: Reader }): WebhookReads
  * Creates the writes of webhooks. All of them lock the organization first, as every commit of an event does, and set what
  * that commit reads.
  */
-export function createWebhookWrites({ driver, writer }: { driver: Driver; writer: LogWriter }): WebhookWrites {
+export function createWebhookWrites({ writer }: { writer: LogWriter }): WebhookWrites {
   /** Changes the webhooks of an organization; `change` returns those that it then has, or nothing if it changed none. */
   async function change<Result>(
     org: string,
@@ -65,7 +65,7 @@ export function createWebhookWrites({ driver, writer }: { driver: Driver; writer
       const { left, result } = await work(transaction, (await sql.all<Row>(findAll, org)).map(read));
       if (left !== undefined)
         await sql.run("UPDATE organization SET webhooks = CAST(? AS TEXT) WHERE id = ?", wishesColumn(left), org);
-      await requireKey(driver.dialect, sql, by);
+      await requireKey(sql, by);
       return result;
     });
   }

@@ -36,7 +36,7 @@ const mostSkewMs = 3 * 3_600_000;
 /** The product's store of scheduled sends, on a database. */
 export function createScheduleStore({ driver }: StoreParts) {
   const writer = createLogWriter({ driver, announce: () => undefined });
-  return { ...createScheduleReads({ reader: driver }), ...createScheduleWrites({ driver, writer }) };
+  return { ...createScheduleReads({ reader: driver }), ...createScheduleWrites({ writer }) };
 }
 
 /** Starts a node: the product's services and SQL on a way to the database. */
