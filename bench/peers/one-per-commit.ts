@@ -69,7 +69,8 @@ const services = {
   messages: createMessages({ ...store, use, clock, awaited }),
   systemMessages: createSystemMessages({ ...store, use, clock, awaited }),
   reads: { mark: neverUsed, markAs: neverUsed },
-  dryRuns: { message: neverUsed, systemMessage: neverUsed, read: neverUsed },
+  changes: { edit: neverUsed, recall: neverUsed },
+  dryRuns: { message: neverUsed, systemMessage: neverUsed, edit: neverUsed, recall: neverUsed, read: neverUsed },
 };
 bindMessages(bind, createOperations(defaultPayloadLimits), services);
 

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { gatewayLimitsOf } from "../config.ts";
 import { createDeliveryLedger, type DeliveryLedger } from "../gateway/delivery/delivery-ledger.ts";
 import { createGateway } from "../gateway/gateway.ts";
+import type { Deliveries } from "../store/delivery/ports.ts";
 import type { NodeBus } from "./bus.ts";
 import type { Context } from "./context.ts";
 import type { NodeFiles } from "./files.ts";
@@ -60,7 +61,10 @@ export function openGateway(context: Context, parts: Parts) {
 }
 
 /** Starts the ledger of this node's deliveries, which is stored several times a second and, once nothing is played, at the stop. */
-function startDeliveryLedger({ clock, log, repeat }: Context, { deliveries }: Store): DeliveryLedger {
+function startDeliveryLedger(
+  { clock, log, repeat }: Context,
+  { deliveries }: { deliveries: Deliveries },
+): DeliveryLedger {
   let lost = 0;
   function tellLost(): void {
     if (lost > 0) log.warn({ plays: lost }, "could not store some deliveries, so delivery reports are incomplete");

@@ -18,8 +18,8 @@ export type PageFile = { type: string; etag: string; bytes: Record<Encoding, Uin
  */
 export type Pages = { find(name: string): Promise<PageFile | undefined> };
 
-/** The pages and their files. A new page needs a line here and one in `src/server/console/bundle.ts`. */
-const pages = { "/console": "index.html", "/console/demo": "demo/index.html" } as const;
+/** The addresses of pages and their files. A new page needs a line here and one in `src/server/console/bundle.ts`. */
+const files = { "/console": "index.html", "/console/demo": "demo/index.html" } as const;
 
 const day = 24 * 3600;
 
@@ -40,7 +40,7 @@ const headers = {
  * Binds the console and the demo page (docs/decisions/0030). They are open; the API they call requires a key or a
  * token.
  */
-export function bindConsole(app: Router, { find }: Pages): void {
+export function bindConsole(app: Router, { pages: { find } }: { pages: Pages }): void {
   const serve = async (
     request: Request,
     { requestId }: Call,
@@ -68,7 +68,7 @@ export function bindConsole(app: Router, { find }: Pages): void {
       },
     });
   };
-  for (const [path, name] of Object.entries(pages))
+  for (const [path, name] of Object.entries(files))
     app.get(path, ({ req, env }) => serve(req.raw, env, name, "no-cache"));
   app.get("/console/assets/:file", ({ req, env }) =>
     serve(req.raw, env, `assets/${req.param("file")}`, `public, max-age=${365 * day}, immutable`),

@@ -1,11 +1,12 @@
 import type { AuditTarget } from "../../contract/audit.ts";
 import type { ApiKey } from "../../contract/keys/keys.ts";
 import type { Operations } from "../../contract/operations/all.ts";
+import type { Audit } from "../../services/audit.ts";
 import type { Keys } from "../../services/keys/keys.ts";
 import type { Bind } from "../bind.ts";
 
-/** Binds API keys. */
-export function bindKeys(bind: Bind, operations: Operations, keys: Keys): void {
+/** Binds API keys, and the log of what was done with them. */
+export function bindKeys(bind: Bind, operations: Operations, { keys, audit }: { keys: Keys; audit: Audit }): void {
   bind(operations.createKey, async ({ caller, body }) => {
     const made = await keys.create(caller, body);
     return { status: 201, body: made, target: targetOf(made) };
@@ -17,6 +18,7 @@ export function bindKeys(bind: Bind, operations: Operations, keys: Keys): void {
     const rotated = await keys.rotate(caller, params.id, body.overlap_seconds);
     return { status: 200, body: rotated, target: targetOf(rotated) };
   });
+  bind(operations.listAudit, async ({ caller, query }) => ({ status: 200, body: await audit.list(caller, query) }));
   bind(operations.deleteKey, async ({ caller, params }) => ({
     status: 204,
     target: targetOf(await keys.revoke(caller, params.id)),

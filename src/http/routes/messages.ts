@@ -1,6 +1,7 @@
 import type { Operations } from "../../contract/operations/all.ts";
 import { waitHeaders, waitSecondsIn } from "../../contract/waits.ts";
 import type { WaitWish } from "../../services/delivery/awaited-sends.ts";
+import type { Changes } from "../../services/messages/changes.ts";
 import type { DryRuns } from "../../services/messages/dry-runs.ts";
 import type { Messages, Sent } from "../../services/messages/messages.ts";
 import type { Reads } from "../../services/messages/reads.ts";
@@ -11,13 +12,14 @@ import type { Answer, LongCall } from "../call/handler.ts";
 type Services = {
   messages: Messages;
   systemMessages: SystemMessages;
+  changes: Changes;
   reads: Reads;
-  dryRuns: Pick<DryRuns, "message" | "systemMessage" | "read">;
+  dryRuns: DryRuns;
 };
 
-/** Binds the operations that send and mark as read, and their dry runs. */
+/** Binds the operations that send, change messages and mark as read, and their dry runs. */
 export function bindMessages(bind: Bind, operations: Operations, services: Services): void {
-  const { messages, systemMessages, reads, dryRuns } = services;
+  const { messages, systemMessages, changes, reads, dryRuns } = services;
   bind(operations.sendMessage, ({ caller, query, body, headers }, call) =>
     query.dry_run
       ? answerTrial(dryRuns.message(caller, body))
@@ -28,6 +30,14 @@ export function bindMessages(bind: Bind, operations: Operations, services: Servi
       ? answerTrial(dryRuns.systemMessage(caller, body))
       : answerSend(headers, call, (wish) => systemMessages.send(caller, body, wish)),
   );
+  bind(operations.editMessage, async ({ caller, query, body }) => ({
+    status: 200,
+    ...(query.dry_run ? await dryRuns.edit(caller, body) : await changes.edit(caller, body)),
+  }));
+  bind(operations.recallMessages, async ({ caller, query, body }) => ({
+    status: 200,
+    ...(query.dry_run ? await dryRuns.recall(caller, body) : await changes.recall(caller, body)),
+  }));
   bind(operations.markRead, async ({ caller, query, body }) => {
     if (query.dry_run) return await answerTrial(dryRuns.read(caller, body));
     await reads.mark(caller, body);

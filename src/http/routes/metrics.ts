@@ -18,7 +18,8 @@ const closed =
  * Binds the metrics of this node. They are visible only with the configured token, or if there is none, only from this
  * machine and at the internal address; to all others the route does not exist.
  */
-export function bindMetrics(bind: Bind, operations: Operations, { type, token, print }: Metrics): void {
+export function bindMetrics(bind: Bind, operations: Operations, { metrics }: { metrics: Metrics }): void {
+  const { type, token, print } = metrics;
   const expected = token === undefined ? undefined : digestOf(token);
   bind(operations.getMetrics, async ({ headers }, call) => {
     const { address, listener } = call();

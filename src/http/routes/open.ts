@@ -27,12 +27,19 @@ const pageHeaders = {
   }),
 };
 
+type Services = {
+  health: HealthChecks;
+  limits: PayloadLimits;
+  /** The path below which the server is reached; empty if it has a host of its own. */
+  basePath: string;
+};
+
 /** Binds what is open to everyone: health, the documents, the reference pages. */
 export function bindOpen(
   app: Router,
   bind: Bind,
   operations: Operations,
-  { limits, basePath, liveness, readiness }: HealthChecks & { limits: PayloadLimits; basePath: string },
+  { limits, basePath, health: { liveness, readiness } }: Services,
 ): void {
   const documents = createDocuments({ limits, basePath });
   const answer = ({ isOk, checks }: Health) => ({
