@@ -1,5 +1,6 @@
+import { firstWithin } from "../../lib/queues/first-within.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { ErasureReads, ErasureWrites, WrittenEvent } from "../../store/messages/ports.ts";
+import type { ErasureReads, ErasureWrites } from "../../store/messages/ports.ts";
 import type { LogReader, UserReads, UserWrites } from "../../store/ports.ts";
 import type { ScheduleWrites } from "../../store/schedule/ports.ts";
 import { createWorkCharges, type WorkingCall } from "../transfer/work-charges.ts";
@@ -43,10 +44,12 @@ export function createErasures({ users, erasures, schedule, log, clock, elapsed 
       for (let after = Number.MIN_SAFE_INTEGER; ; ) {
         const page = await erasures.written({ org, uid, after, upTo });
         if (page === undefined) return count;
-        for (const step of stepsOf(page.events)) {
+        for (let left = page.events; left.length > 0; ) {
+          const step = firstWithin(left.slice(0, mostOfStep), ({ bytes }) => bytes, bytesOfStep);
           await erasures.erase({ org, uid, keyId, at: clock.now() }, step);
           await charge(1);
           count += step.length;
+          left = left.slice(step.length);
         }
         after = page.last;
         await charge(1);
@@ -54,20 +57,4 @@ export function createErasures({ users, erasures, schedule, log, clock, elapsed 
       }
     },
   };
-}
-
-/** Cuts a page into steps that each change a bounded number of events and bytes. */
-function* stepsOf(events: readonly WrittenEvent[]): Generator<WrittenEvent[]> {
-  let step: WrittenEvent[] = [];
-  let bytes = 0;
-  for (const event of events) {
-    if (step.length === mostOfStep || (step.length > 0 && bytes + event.bytes > bytesOfStep)) {
-      yield step;
-      step = [];
-      bytes = 0;
-    }
-    step.push(event);
-    bytes += event.bytes;
-  }
-  if (step.length > 0) yield step;
 }

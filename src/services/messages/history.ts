@@ -4,6 +4,7 @@ import { errorAbout } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { objectWith } from "../../lib/json/json-values.ts";
+import { firstWithin } from "../../lib/queues/first-within.ts";
 import type { Limiter } from "../../lib/queues/limiter.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
 import type { History, MessagePlace, StoredMessage } from "../../store/messages/ports.ts";
@@ -150,28 +151,23 @@ export function createHistoryReader(dependencies: Dependencies) {
   /** Those of `ids` that are messages of the conversation, newest first: as many, at least one, as have 512 KiB together. */
   async function readByIds(org: string, cid: string, ids: readonly string[]) {
     const places = await history.places(org, cid, [...new Set(ids)]);
-    const count = fitting(
-      places.map((place) => place.bytes),
-      maxPageBytes,
+    return await readAt(
+      org,
+      firstWithin(places, ({ bytes }) => bytes, maxPageBytes),
     );
-    return await readAt(org, places.slice(0, count));
   }
 
   /** The last message of each of these conversations, for as many of them, at least one, as have 256 KiB together. */
   async function lastMessages(org: string, cids: string[]): Promise<{ count: number; messages: Map<string, Message> }> {
     const places = cids.length === 0 ? [] : await history.lastPlaces(org, cids);
     const byCid = new Map(places.map((place) => [place.cid, place]));
-    const ordered = cids.map((cid) => byCid.get(cid));
-    const count = fitting(
-      ordered.map((place) => place?.bytes ?? 0),
-      maxLastBytes,
-    );
-    const wanted = ordered.slice(0, count).filter((place) => place !== undefined);
+    const first = firstWithin(cids, (cid) => byCid.get(cid)?.bytes ?? 0, maxLastBytes);
+    const wanted = first.flatMap((cid) => byCid.get(cid) ?? []);
     const cidAt = new Map(wanted.map(({ cid, offset }) => [offset, cid]));
     const messages = new Map<string, Message>();
     for (const { row, message } of await readAt(org, wanted))
       messages.set(cidAt.get(row.offset) ?? "", { ...message, ...editOf(row) });
-    return { count, messages };
+    return { count: first.length, messages };
   }
 
   async function isMore(org: string, cid: string, range: Range, last: StoredMessage): Promise<boolean> {
@@ -237,17 +233,6 @@ export function createHistoryReader(dependencies: Dependencies) {
 
 /** The reader of conversations and their messages. */
 export type HistoryReader = ReturnType<typeof createHistoryReader>;
-
-/** How many of the items, at least one, have at most so many bytes together. */
-function fitting(sizes: readonly number[], maxBytes: number): number {
-  let [count, bytes] = [0, 0];
-  for (const size of sizes) {
-    if (count > 0 && bytes + size > maxBytes) break;
-    count++;
-    bytes += size;
-  }
-  return count;
-}
 
 /** The part of a range beyond a message, in the range's direction. */
 function beyond(range: Range, { offset }: StoredMessage): Range {

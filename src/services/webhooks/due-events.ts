@@ -1,3 +1,4 @@
+import { firstWithin } from "../../lib/queues/first-within.ts";
 import type {
   DueEvent,
   ReportedEvent,
@@ -85,10 +86,8 @@ export function createDueEvents(dependencies: Dependencies): DueEvents {
       if (due.length === 0) return "none";
       const asked = await askedOf(due);
       const large = asked.filter(({ event }) => isLarge(event));
-      const some = firstOf(
-        asked.filter(({ event }) => !isLarge(event)),
-        mostOfSmall,
-      );
+      const small = asked.filter(({ event }) => !isLarge(event));
+      const some = firstWithin(small, ({ event }) => weightOf(event), mostOfSmall);
       const taken = new Set(some);
       const left = new Set(asked.filter((one) => !taken.has(one)).map(keyOf));
       const over = due.filter((one) => !left.has(keyOf(one)));
@@ -111,16 +110,6 @@ function weightOf({ recipients }: ReportedEvent): number {
 
 function isLarge(event: ReportedEvent): boolean {
   return event.address === "everyone" || weightOf(event) > mostOfSmall;
-}
-
-/** The longest prefix, of at least one event, with at most `most` recipients in total. */
-function firstOf(asked: readonly Asked[], most: number): Asked[] {
-  let weight = 0;
-  const end = asked.findIndex(({ event }) => {
-    weight += weightOf(event);
-    return weight > most;
-  });
-  return end === -1 ? [...asked] : asked.slice(0, Math.max(1, end));
 }
 
 function keyOf({ org, offset, webhook }: DueEvent): string {
