@@ -1,6 +1,8 @@
+import { eventNameOf } from "../../contract/connections/event-names.ts";
+import type { FeedFilter } from "../../contract/connections/feed.ts";
 import { HeraldError, rateLimited, unavailable } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
-import type { LogEvent } from "../../contract/log/log-event.ts";
+import { addressOf, type LogEvent } from "../../contract/log/log-event.ts";
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
 import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
@@ -17,7 +19,6 @@ import type { ConnectionQuotas } from "../limits/connection-quotas.ts";
 import type { Sequencer } from "../log/sequencer.ts";
 import type { Sequencers } from "../log/sequencers.ts";
 import { createEventStream, type EventStream } from "./event-stream.ts";
-import { createEventFilter, type EventFilter } from "./feed-filter.ts";
 import type { StreamFrames } from "./stream-frames.ts";
 
 const startsTried = 5;
@@ -40,6 +41,9 @@ type Dependencies = {
   onCut(): void;
   onError(error: unknown): void;
 };
+
+/** Decides for each event of a log, taken in order, whether a feed shows it. */
+type EventFilter = (event: LogEvent) => boolean;
 
 type Feed = { stream: EventStream; permit: FeedWish["permit"]; isAsking: boolean };
 
@@ -158,4 +162,41 @@ function tooMany(quota: number): HeraldError {
 
 function endsOrganization(event: LogEvent): boolean {
   return event.kind === "session" && sessionEndOf(event).uids === undefined;
+}
+
+/**
+ * Creates a filter that follows the user's conversations, starting from `cids`; it must be given the membership events,
+ * too.
+ */
+function createEventFilter(
+  { kind, cid, uid }: FeedFilter,
+  cids: readonly string[],
+  facts: Pick<EventFacts, "follow" | "systemOf" | "readOf">,
+): EventFilter {
+  const joined = new Set(cids);
+
+  return (event) => {
+    if (event.kind === "membership" && uid !== undefined) facts.follow(event, uid, joined);
+    const name = eventNameOf(event.kind);
+    if (name === undefined || (kind !== undefined && kind !== name)) return false;
+    if (event.kind === "read") {
+      const { reader, author, cid: ofRead } = facts.readOf(event);
+      return (cid === undefined || cid === ofRead) && (uid === undefined || uid === reader || uid === author);
+    }
+    if (cid !== undefined && event.cid !== cid) return false;
+    if (uid === undefined) return true;
+    // The sender of a message, and who edits it or takes it back, takes part in its conversation; the sender of a system
+    // message need not be among its recipients.
+    if (event.kind !== "system") return joined.has(event.cid ?? "");
+    const { sender, recipients } = facts.systemOf(event);
+    if (sender === uid) return true;
+    switch (addressOf(event)) {
+      case "users":
+        return recipients.has(uid);
+      case "conversation":
+        return joined.has(event.cid ?? "");
+      case "everyone":
+        return true;
+    }
+  };
 }

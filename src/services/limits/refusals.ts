@@ -7,8 +7,6 @@ import type { Clock } from "../../lib/time/clock.ts";
 export type Refusals = {
   /** Throws `rate_limited` if the source has had too many refusals lately. */
   admit(address: string): void;
-  /** Whether another refusal is within the limit that `admit` checks. */
-  hasRoom(address: string): boolean;
   /** Counts a refusal. */
   note(address: string): void;
 };
@@ -29,7 +27,6 @@ export function createRefusals({ clock, ...rate }: { perSecond: number; burst: n
         retryAfterSeconds,
       });
     },
-    hasRoom: (address) => buckets.waitMs(networkOf(address), rate) === 0,
     note: (address) => buckets.charge(networkOf(address), rate, 1),
   };
 }

@@ -1,6 +1,7 @@
 import { HeraldError, toHeraldError } from "../../contract/errors/errors.ts";
 import { type ProblemForm, problemDocument } from "../../contract/errors/problem.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
+import { forgetOldest } from "../../lib/caches/forget-oldest.ts";
 import { createQueue } from "../../lib/queues/queue.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { OutboxEnd, OutboxRow } from "../../store/outbox/ports.ts";
@@ -10,7 +11,6 @@ import type { OrganizationUse, TellStored } from "../limits/organization-use.ts"
 import { createBatchLineReader } from "../messages/batch-lines.ts";
 import { appendAdmitted, toMessageSend } from "../messages/messages.ts";
 import { toSystemSend } from "../messages/system-messages.ts";
-import { createSuspects, type Trial } from "./suspects.ts";
 
 /** What became of some rows, and the error that keeps the others waiting, if there is one. */
 export type OutboxOutcome = { ended: OutboxEnd[]; sent: number; refused: number; failure: HeraldError | undefined };
@@ -37,9 +37,19 @@ const atOnce = { items: 64, weight: 64 * 1024 };
 const passing = new Set(["unavailable", "storage_full", "internal", "rate_limited"]);
 const caller = unlisted("outbox");
 
+const triesBeforeLast = 9;
+const suspectForMs = 60_000;
+const maxOrganizations = 1_000;
+
 const tooLong = "the request exceeds HERALD_LIMIT_REQUEST_BYTES, as the text that PostgreSQL makes of it";
 const givenUp =
   "the server failed at this row again and again, and not at those behind it; its log has the cause. The row may have been sent: send it again under its id";
+
+/**
+ * How the first row of an organization is tried: `alone` after it failed for an unforeseen reason; `last` once that has been so
+ * for a minute.
+ */
+type Trial = "usual" | "alone" | "last";
 
 type Prepared = { row: OutboxRow; send: NewSend } | { row: OutboxRow; refusal: HeraldError };
 type Tried = { row: OutboxRow; error: HeraldError | undefined };
@@ -157,4 +167,28 @@ function* groupsOf(rows: readonly OutboxRow[], trial: Trial): Generator<OutboxRo
     weight += characters;
   }
   if (group.length > 0) yield group;
+}
+
+/** Creates the list of the first rows of organizations that failed for reasons that nobody foresaw. */
+function createSuspects(elapsed: Clock) {
+  const suspects = new Map<string, { rowId: string; tries: number; since: number }>();
+  const find = (org: string, rowId: string) => {
+    const suspect = suspects.get(org);
+    return suspect?.rowId === rowId ? suspect : undefined;
+  };
+
+  return {
+    trialOf(org: string, rowId: string): Trial {
+      const suspect = find(org, rowId);
+      if (suspect === undefined) return "usual";
+      const isLast = suspect.tries >= triesBeforeLast && elapsed.now() - suspect.since >= suspectForMs;
+      return isLast ? "last" : "alone";
+    },
+    note(org: string, rowId: string): void {
+      const suspect = find(org, rowId) ?? { rowId, tries: 0, since: elapsed.now() };
+      suspects.set(org, { ...suspect, tries: suspect.tries + 1 });
+      forgetOldest(suspects, maxOrganizations);
+    },
+    clear: (org: string) => void suspects.delete(org),
+  };
 }

@@ -1,7 +1,9 @@
+import { randomBytes } from "node:crypto";
+import { Webhook } from "standardwebhooks";
+import { toSeconds } from "../../contract/identifiers.ts";
 import { type PostAnswer, postText } from "../../lib/network/post-text.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { StoredWebhook, WebhookTry } from "../../store/webhooks/ports.ts";
-import { signedHeaders } from "./signing.ts";
+import type { StoredWebhook, WebhookSecret, WebhookTry } from "../../store/webhooks/ports.ts";
 
 /** The result of one post, and the `Retry-After` of the receiver, if it sent one. */
 export type Attempted = WebhookTry & { retryAfterMs?: number };
@@ -12,6 +14,7 @@ export type Attempt = (
   post: { id: string; body: string; now: number },
 ) => Promise<Attempted>;
 
+const secretBytes = 32;
 const timeoutMs = 15_000;
 const maxAnswerBytes = 1_024;
 
@@ -54,4 +57,25 @@ function faultOf({ status }: PostAnswer): string | null {
 /** A receiver may answer anything, but PostgreSQL cannot store U+0000. */
 function storable(text: string): string {
   return text.replaceAll("\u0000", "\ufffd").toWellFormed();
+}
+
+/** Creates a secret of a webhook: `whsec_` and base64 (Standard Webhooks 1.0). */
+export function createWebhookSecret(): string {
+  return `whsec_${randomBytes(secretBytes).toString("base64")}`;
+}
+
+/** The headers of a post: signed with each secret that has not ended by `now` (milliseconds since the Unix epoch). */
+function signedHeaders(
+  secrets: readonly WebhookSecret[],
+  { id, body, now }: { id: string; body: string; now: number },
+): Record<string, string> {
+  const current = secrets.filter(({ endsAt }) => endsAt === null || endsAt > now);
+  const signatures = current.map(({ secret }) => new Webhook(secret).sign(id, new Date(now), body));
+  return {
+    "Content-Type": "application/json",
+    "User-Agent": "Herald",
+    "webhook-id": id,
+    "webhook-timestamp": String(toSeconds(now)),
+    "webhook-signature": signatures.join(" "),
+  };
 }

@@ -1,3 +1,6 @@
+import type { Unreached } from "../../contract/webhooks/payloads.ts";
+import { firstWithin } from "../../lib/queues/first-within.ts";
+import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type {
   EventName,
@@ -13,7 +16,6 @@ import type {
   WebhookWrites,
 } from "../../store/webhooks/ports.ts";
 import { type Attempt, wantsNoMore } from "./attempts.ts";
-import { withoutDeletedUsers } from "./deleted-users.ts";
 import { createLanes } from "./lanes.ts";
 import { payloadOf } from "./payloads.ts";
 import { createResults } from "./results.ts";
@@ -107,7 +109,8 @@ export function createPosting(dependencies: Dependencies): Posting {
 
   async function enqueue(claimed: readonly WebhookDelivery[], hooks: Map<string, StoredWebhook>, place: ClaimPlace) {
     for (let left = claimed; left.length > 0; ) {
-      const some = firstOf(left);
+      // A bounded number of texts and of users at a time.
+      const some = firstWithin(left.slice(0, textsAtOnce), ({ unreached }) => unreached.length, mostOfTheirUsers);
       await enqueueSome(some, hooks, place);
       left = left.slice(some.length);
     }
@@ -181,14 +184,30 @@ function resultOf(
   return { org, webhook, id, eventId, state, tries, nextTryAt: again ?? null, lastTry: tried, expiresAt };
 }
 
-/** The deliveries to prepare first: a bounded number of texts and of users. */
-function firstOf(claimed: readonly WebhookDelivery[]): WebhookDelivery[] {
-  let characters = 0;
-  const end = claimed.findIndex(({ unreached }) => {
-    characters += unreached.length;
-    return characters > mostOfTheirUsers;
-  });
-  return claimed.slice(0, Math.min(textsAtOnce, end === -1 ? claimed.length : Math.max(1, end)));
+/**
+ * The deliveries by id, without users who were deleted since: receivers never see those, however late they come back. A delivery
+ * with no users left is missing.
+ */
+async function withoutDeletedUsers(
+  reads: Pick<UnreachedReads, "users">,
+  deliveries: readonly WebhookDelivery[],
+): Promise<Map<string, WebhookDelivery>> {
+  const listed = deliveries.map((delivery) => ({ delivery, users: usersOf(delivery) }));
+  const named = new Map(
+    listed.flatMap(({ delivery: { org }, users }) => users.map(({ uid }) => [joinIds(org, uid), { org, uid }])),
+  );
+  const known = new Set((await reads.users([...named.values()])).map(({ org, uid }) => joinIds(org, uid)));
+  const left = new Map<string, WebhookDelivery>();
+  for (const { delivery, users } of listed) {
+    const current = users.filter(({ uid }) => known.has(joinIds(delivery.org, uid)));
+    if (current.length === users.length) left.set(delivery.id, delivery);
+    else if (current.length > 0) left.set(delivery.id, { ...delivery, unreached: JSON.stringify(current) });
+  }
+  return left;
+}
+
+function usersOf({ unreached }: WebhookDelivery): Unreached[] {
+  return JSON.parse(unreached);
 }
 
 function cancelled(delivery: WebhookDelivery, now: number): TriedDelivery {

@@ -26,9 +26,8 @@ import type {
 import { requireOrganization } from "../directory/directory.ts";
 import { type Caller, proofOf } from "../keys/permissions.ts";
 import { type Page, type PageQuery, pageOf } from "../pages.ts";
-import type { Attempt } from "./attempts.ts";
+import { type Attempt, createWebhookSecret } from "./attempts.ts";
 import { payloadOf, testPayloadOf } from "./payloads.ts";
-import { createWebhookSecret } from "./signing.ts";
 import { keptMs } from "./tries.ts";
 
 /** The webhooks of organizations, and their deliveries. */

@@ -103,7 +103,7 @@ export function createNode(options: Options): Node {
     },
     standing: { snapshot: (org, uid) => ask(() => reads.snapshot(org, uid)) },
     users: { ensure: neverUsed },
-    refusals: { admit: () => undefined, hasRoom: () => true, note: () => undefined },
+    refusals: { admit: () => undefined, note: () => undefined },
     clock,
   });
 
