@@ -14,7 +14,7 @@ export const startWsSqlite: StartCompared = async (folder) => {
     name: "Bun WebSocket + SQLite",
     durability: "flushed",
     settings:
-      "`journal_mode = WAL`, `synchronous = FULL`, one transaction for each message (peers/ws-sqlite-server.ts)",
+      "`journal_mode = WAL`, `synchronous = FULL`, one transaction for each message (bench/comparison/peers/ws-sqlite-server.ts)",
     version: Bun.version,
     port: program.port,
     pids: [program.pid],
