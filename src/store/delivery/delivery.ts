@@ -24,36 +24,28 @@ export type DeliveryRow = Row & {
 export function createDeliveryWrites({ driver }: { driver: Driver }): DeliveryWrites {
   const findLive = `SELECT id FROM organization WHERE deleted_at IS NULL AND id IN (${driver.dialect.textsOf("?")})`;
 
-  /** The organizations that exist; from here on the transaction may touch their rows. */
-  async function enter(sql: Transaction, orgs: string[]): Promise<Set<string>> {
-    const found = await sql.all<{ id: string }>(findLive, JSON.stringify([...new Set(orgs)]));
-    const live = found.map(({ id }) => id);
-    await sql.limitTo(live);
-    return new Set(live);
+  /** Those whose organization exists; from here on the transaction may touch their rows. */
+  async function enter<Item extends { org: string }>(sql: Transaction, items: readonly Item[]): Promise<Item[]> {
+    const orgs = new Set(items.map(({ org }) => org));
+    const found = await sql.all<{ id: string }>(findLive, JSON.stringify([...orgs]));
+    const live = new Set(found.map(({ id }) => id));
+    await sql.limitTo([...live]);
+    return items.filter(({ org }) => live.has(org));
   }
 
   return {
     async record({ audiences, deliveries }) {
       await driver.aside(async (sql) => {
-        const live = await enter(
-          sql,
-          deliveries.map(({ org }) => org),
-        );
-        const isLive = ({ org }: { org: string }) => live.has(org);
-        await sql.rows.insert("audience", audiences.filter(isLive).map(toAudienceRow), "skip");
-        await sql.rows.insert("delivery", deliveries.filter(isLive).map(toDeliveryRow), "skip");
+        const live = await enter(sql, deliveries);
+        const orgs = new Set(live.map(({ org }) => org));
+        const heard = audiences.filter(({ org }) => orgs.has(org));
+        await sql.rows.insert("audience", heard.map(toAudienceRow), "skip");
+        await sql.rows.insert("delivery", live.map(toDeliveryRow), "skip");
       });
     },
     async acknowledge(receipts) {
       await driver.aside(async (sql) => {
-        const live = await enter(
-          sql,
-          receipts.map(({ org }) => org),
-        );
-        const acknowledged = await findAcknowledged(
-          sql.rows,
-          receipts.filter(({ org }) => live.has(org)),
-        );
+        const acknowledged = await findAcknowledged(sql.rows, await enter(sql, receipts));
         await sql.rows.insert("delivery", acknowledged.map(receiptOf).map(toDeliveryRow), "skip");
       });
     },

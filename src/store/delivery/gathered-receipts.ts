@@ -1,5 +1,6 @@
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Row, Sql, Transaction } from "../sql/driver.ts";
+import { distinctRows } from "../sql/rows.ts";
 import { decodePlays, toDeliveryRow } from "./delivery.ts";
 import { receiptOf } from "./receipts.ts";
 
@@ -21,8 +22,8 @@ export async function foldReceipts(sql: Transaction, limit: number): Promise<num
     const users: string[] = JSON.parse(uids);
     return decodePlays(plays).flatMap(([offset, at]) => users.map((uid) => ({ org, offset, uid, at })));
   });
-  const places = new Map(receipts.map(({ org, offset }) => [joinIds(org, offset), { org, offset }]));
-  const found = await sql.rows.find<EventRow>("event", ["org", "offset", "id", "cid"], [...places.values()]);
+  const places = distinctRows(receipts.map(({ org, offset }) => ({ org, offset })));
+  const found = await sql.rows.find<EventRow>("event", ["org", "offset", "id", "cid"], places);
   const events = new Map(found.map((event) => [joinIds(event.org, event.offset), event]));
   const known = receipts.flatMap(({ org, offset, uid, at }) => {
     const event = events.get(joinIds(org, offset));

@@ -3,6 +3,7 @@ import { addressOf } from "../../contract/log/log-event.ts";
 import { derivedIdOf, timeOfId } from "../../lib/text/ids.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Row, Rows } from "../sql/driver.ts";
+import { distinctRows } from "../sql/rows.ts";
 import type { NewReceipt } from "./ports.ts";
 
 type EventRow = Row & { org: string; offset: number; id: string; cid: string | null; kind: string };
@@ -26,7 +27,7 @@ export type Acknowledged = {
  * or those who have been users of the organization since before it.
  */
 export async function findAcknowledged(rows: Rows, receipts: NewReceipt[]): Promise<Acknowledged[]> {
-  const named = distinct(receipts.map(({ org, id }) => ({ org, id })));
+  const named = distinctRows(receipts.map(({ org, id }) => ({ org, id })));
   const [messages, systemMessages] = await Promise.all([
     rows.find<EventRow>(
       "event",
@@ -106,7 +107,7 @@ async function findMemberships(rows: Rows, receipts: NewReceipt[], eventsOf: Eve
       address === "conversation" && cid !== null ? [{ org, cid, uid: receipt.uid }] : [],
     ),
   );
-  const found = await rows.find<ParticipantRow>("participant", ["org", "cid", "uid", "log_start"], distinct(keys));
+  const found = await rows.find<ParticipantRow>("participant", ["org", "cid", "uid", "log_start"], distinctRows(keys));
   return new Map(found.map(({ org, cid, uid, log_start }) => [joinIds(org, cid, uid), Number(log_start)]));
 }
 
@@ -115,11 +116,7 @@ async function findUsers(rows: Rows, receipts: NewReceipt[], eventsOf: EventsOf)
   const keys = receipts.flatMap((receipt) =>
     eventsOf(receipt).some(({ address }) => address === "everyone") ? [{ org: receipt.org, id: receipt.uid }] : [],
   );
-  const found = await rows.find<UserRow>("user", ["org", "id", "log_start", "deleted_at"], distinct(keys));
+  const found = await rows.find<UserRow>("user", ["org", "id", "log_start", "deleted_at"], distinctRows(keys));
   const current = found.filter(({ deleted_at }) => deleted_at === null);
   return new Map(current.map(({ org, id, log_start }) => [joinIds(org, id), Number(log_start)]));
-}
-
-function distinct<Key extends Row>(keys: Key[]): Key[] {
-  return [...new Map(keys.map((key) => [joinIds(...Object.values(key).map(String)), key])).values()];
 }

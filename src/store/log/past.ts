@@ -12,3 +12,12 @@ export const isMessageOf = (event: string) => `${event}.kind IN ('message', '${i
  * imported since.
  */
 export const isOfConversation = `(e."offset" > c.log_start OR (e."offset" < 0 AND e."offset" > c.past_start))`;
+
+/** The same for the rows of a conversation and an event that were read apart. */
+export function isIn(
+  { log_start, past_start }: { log_start: number; past_start: number | null },
+  event: { offset: number },
+): boolean {
+  const offset = Number(event.offset);
+  return offset > Number(log_start) || (offset < 0 && past_start !== null && offset > Number(past_start));
+}

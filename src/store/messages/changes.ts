@@ -2,7 +2,7 @@ import { toSeconds } from "../../contract/identifiers.ts";
 import { applyEdit, recallPayload } from "../../contract/messages/changes.ts";
 import { isObject, parseJson } from "../../lib/json/json-values.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
-import { importedKind } from "../log/past.ts";
+import { importedKind, isIn } from "../log/past.ts";
 import type { Row, Rows } from "../sql/driver.ts";
 import { forgetAnswers } from "../webhooks/answers.ts";
 import { blankEdit, blankMessages } from "./blanking.ts";
@@ -78,7 +78,7 @@ async function planEdit(rows: Looking, { org, sender, id, body, x, at }: NewEdit
   const found = await rows.find<MessageRow>("event", messageColumns, [{ id, org }]);
   const row = found.find(({ kind, payload }) => isMessage(kind) && payload !== "");
   const conversation = row && (await findConversation(rows, org, row.cid));
-  if (row === undefined || conversation === undefined || !isOf(conversation, row)) return refused("message");
+  if (row === undefined || conversation === undefined || !isIn(conversation, row)) return refused("message");
   if (!(await isParticipant(rows, org, row.cid, sender))) return { ...refused("participant"), conversation: row.cid };
   if (row.sender !== sender) return refused("owner");
   const edited = applyEdit(row.payload, { body, x: toObject(x), from: sender, t: toSeconds(at) });
@@ -119,7 +119,7 @@ async function planRecall(rows: Looking, { org, sender, cid, ids: named }: NewRe
   );
   const offsets = new Map<string, number>();
   for (const row of found)
-    if (isMessage(row.kind) && row.cid === cid && row.recalled_at === null && isOf(conversation, row))
+    if (isMessage(row.kind) && row.cid === cid && row.recalled_at === null && isIn(conversation, row))
       offsets.set(row.id, Number(row.offset));
   const message = ids.find((id) => !offsets.has(id));
   if (message !== undefined) return { ...refused("message"), message };
@@ -147,13 +147,6 @@ async function isParticipant(rows: Looking, org: string, cid: string, uid: strin
 
 function isMessage(kind: string): boolean {
   return kind === "message" || kind === importedKind;
-}
-
-/** Whether an event belongs to the conversation as it was last created: `isOfConversation`, for rows. */
-function isOf({ log_start, past_start }: ConversationRow, row: { offset: number }): boolean {
-  const offset = Number(row.offset);
-  if (offset > 0) return offset > Number(log_start);
-  return past_start !== null && offset > Number(past_start);
 }
 
 function toObject(text: string | undefined): Record<string, unknown> | undefined {

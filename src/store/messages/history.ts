@@ -15,6 +15,8 @@ const fromConversation = `FROM event WHERE org = ? AND cid = ? AND ${isMessageOf
   AND "offset" > (SELECT CASE WHEN COALESCE(past_start, log_start) > ? THEN COALESCE(past_start, log_start) ELSE ? END
     FROM conversation WHERE org = ? AND id = ?)
   AND (+"offset" < 0 OR +"offset" > (SELECT log_start FROM conversation WHERE org = ? AND id = ?))`;
+/** The values of `fromConversation` for the messages after an offset. */
+const from = (org: string, cid: string, after: number) => [org, cid, after, after, org, cid, org, cid];
 // SQLite reads no payload to learn its length.
 const hasText = (event: string) => `OCTET_LENGTH(${event}.payload) > 0`;
 const beginning = Number.MIN_SAFE_INTEGER;
@@ -69,13 +71,8 @@ export function createHistory({ reader }: { reader: Reader }): History {
     },
     async messagesAt(org, offsets) {
       const texts = JSON.stringify(offsets.map(String));
-      const rows = await reader.allOf<Omit<MessageRow, "payload"> & { payload: string | null }>(
-        org,
-        readAt,
-        org,
-        org,
-        texts,
-      );
+      type Row = Omit<MessageRow, "payload"> & { payload: string | null };
+      const rows = await reader.allOf<Row>(org, readAt, org, org, texts);
       return rows.flatMap(({ payload, ...row }) => (payload === null ? [] : [toMessage({ ...row, payload })]));
     },
     async offsetAfter(org, cid, time) {
@@ -83,51 +80,21 @@ export function createHistory({ reader }: { reader: Reader }): History {
       let [low, high] = [Number(span?.first ?? 0) + 1, Number(span?.last ?? 0) + 1];
       while (low < high) {
         const middle = Math.floor((low + high) / 2);
-        const [found] = await reader.allOf<{ offset: number; created_at: number }>(
-          org,
-          findFrom,
-          org,
-          cid,
-          middle,
-          high,
-        );
+        type Row = { offset: number; created_at: number };
+        const [found] = await reader.allOf<Row>(org, findFrom, org, cid, middle, high);
         if (found === undefined || Number(found.created_at) > time) high = middle;
         else low = Number(found.offset) + 1;
       }
       return low;
     },
     async messages(org, cid, { after = beginning, before = Number.MAX_SAFE_INTEGER, direction, limit, maxBytes }) {
-      const rows = await reader.allOf<MessageRow>(
-        org,
-        direction === "forward" ? readForward : readBackward,
-        org,
-        cid,
-        after,
-        after,
-        org,
-        cid,
-        org,
-        cid,
-        before,
-        limit,
-        maxBytes,
-      );
+      const find = direction === "forward" ? readForward : readBackward;
+      const rows = await reader.allOf<MessageRow>(org, find, ...from(org, cid, after), before, limit, maxBytes);
       return rows.map(toMessage);
     },
     async offsetOf(org, cid, id) {
-      const [row] = await reader.allOf<{ offset: number }>(
-        org,
-        `SELECT "offset" ${fromConversation} AND id = ?`,
-        org,
-        cid,
-        beginning,
-        beginning,
-        org,
-        cid,
-        org,
-        cid,
-        id,
-      );
+      const find = `SELECT "offset" ${fromConversation} AND id = ?`;
+      const [row] = await reader.allOf<{ offset: number }>(org, find, ...from(org, cid, beginning), id);
       return row && Number(row.offset);
     },
   };
@@ -149,24 +116,13 @@ const readMissed = withinBytes(
 export function createMissedEvents({ reader }: { reader: Reader }): MissedEvents {
   return {
     async findMessage(org, id) {
-      const [row] = await reader.allOf<{ offset: number; created_at: number }>(
-        org,
-        `SELECT "offset", created_at FROM event WHERE id = ? AND org = ? AND kind = 'message'`,
-        id,
-        org,
-      );
+      const find = `SELECT "offset", created_at FROM event WHERE id = ? AND org = ? AND kind = 'message'`;
+      const [row] = await reader.allOf<{ offset: number; created_at: number }>(org, find, id, org);
       return row && { offset: Number(row.offset), createdAt: Number(row.created_at) };
     },
     async countMissed(org, uid, after, upTo, limit) {
-      const [row] = await reader.allOf<{ count: number }>(
-        org,
-        `SELECT COUNT(*) AS count FROM (SELECT 1 ${fromMissed} LIMIT ?) AS missed`,
-        org,
-        uid,
-        after,
-        upTo,
-        limit,
-      );
+      const count = `SELECT COUNT(*) AS count FROM (SELECT 1 ${fromMissed} LIMIT ?) AS missed`;
+      const [row] = await reader.allOf<{ count: number }>(org, count, org, uid, after, upTo, limit);
       return Number(row?.count ?? 0);
     },
     async readMissed(org, uid, after, upTo, limit, maxBytes) {

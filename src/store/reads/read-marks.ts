@@ -1,7 +1,8 @@
 import { maxReadIds } from "../../contract/messages/reads.ts";
 import type { LogWriter } from "../log/log-writer.ts";
-import { isMessageOf } from "../log/past.ts";
+import { isIn, isMessageOf } from "../log/past.ts";
 import type { Reader, Row, Rows } from "../sql/driver.ts";
+import { distinctRows } from "../sql/rows.ts";
 import type { NewRead, ReadCall, ReadMarkReads, ReadMarkWrites, ReadScope } from "./ports.ts";
 import { eventKey, type Place, placeKey, planReads } from "./read-plan.ts";
 import { readTo, unreadAmongNewest } from "./unread.ts";
@@ -41,15 +42,10 @@ export function createReadMarkReads({ reader }: { reader: Reader }): ReadMarkRea
   /** The offset of the newest of the messages, or the id of one that is not of the conversation, or taken back. */
   async function newestOf(org: string, place: PlaceRow, ids: readonly string[]): Promise<number | string> {
     const distinct = [...new Set(ids)];
-    const named = await reader.allOf<{ offset: number; id: string }>(
-      org,
-      findNamed,
-      org,
-      JSON.stringify(distinct),
-      place.cid,
-    );
-    const found = named.map(({ id, offset }) => [id, Number(offset)] as const);
-    const offsets = new Map(found.filter(([, offset]) => isOfConversation(offset, place)));
+    const asked = JSON.stringify(distinct);
+    const named = await reader.allOf<{ offset: number; id: string }>(org, findNamed, org, asked, place.cid);
+    const found = named.filter((event) => isIn(place, event));
+    const offsets = new Map(found.map(({ id, offset }) => [id, Number(offset)]));
     const missing = distinct.find((id) => !offsets.has(id));
     return missing ?? Math.max(...offsets.values());
   }
@@ -99,36 +95,21 @@ export function createReadMarkWrites({ writer }: { writer: LogWriter }): ReadMar
 
 /** The marks of those who take part: the offset up to which they have read, or from which they take part. */
 async function findMarks(rows: Rows, reads: NewRead[]): Promise<Map<string, number>> {
-  const keys = distinct(reads.map(({ org, cid, uid }) => ({ org, cid, uid })));
+  const keys = distinctRows(reads.map(({ org, cid, uid }) => ({ org, cid, uid })));
   const found = await rows.find<MarkRow>("participant", ["org", "cid", "uid", "log_start", "read_to"], keys);
   return new Map(found.map((row) => [placeKey(row), Math.max(Number(row.log_start), Number(row.read_to ?? 0))]));
 }
 
 async function findAuthors(rows: Rows, reads: NewRead[]): Promise<Set<string>> {
-  const keys = distinct(
-    reads.flatMap(({ org, cid, unread }) => unread.map(({ sender }) => ({ org, cid, uid: sender }))),
-  );
-  const found = await rows.find<Row & Place>("participant", ["org", "cid", "uid"], keys);
+  const authors = reads.flatMap(({ org, cid, unread }) => unread.map(({ sender }) => ({ org, cid, uid: sender })));
+  const found = await rows.find<Row & Place>("participant", ["org", "cid", "uid"], distinctRows(authors));
   return new Set(found.map(placeKey));
 }
 
 /** The ids of the events that stand where the newest message of each read stood. */
 async function findIds(rows: Rows, reads: NewRead[]): Promise<Map<string, string>> {
-  const keys = reads.flatMap(({ org, unread }) => unread.slice(-1).map(({ offset }) => ({ org, offset })));
-  const distinctKeys = [...new Map(keys.map((key) => [eventKey(key), key])).values()];
-  const found = await rows.find<Row & { org: string; offset: number; id: string }>(
-    "event",
-    ["org", "offset", "id"],
-    distinctKeys,
-  );
+  type Found = Row & { org: string; offset: number; id: string };
+  const newest = reads.flatMap(({ org, unread }) => unread.slice(-1).map(({ offset }) => ({ org, offset })));
+  const found = await rows.find<Found>("event", ["org", "offset", "id"], distinctRows(newest));
   return new Map(found.map(({ org, offset, id }) => [eventKey({ org, offset: Number(offset) }), id]));
-}
-
-function distinct(keys: Place[]): Place[] {
-  return [...new Map(keys.map((key) => [placeKey(key), key])).values()];
-}
-
-/** Whether an event at this offset belongs to the conversation as it was last created. */
-function isOfConversation(offset: number, { log_start, past_start }: PlaceRow): boolean {
-  return offset > Number(log_start) || (offset < 0 && past_start !== null && offset > Number(past_start));
 }

@@ -1,3 +1,4 @@
+import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Row, Rows, Sql, SqlValue } from "./driver.ts";
 
 /** Prepares a statement; the result runs it synchronously with values and returns its rows. */
@@ -128,4 +129,9 @@ function endOf(onConflict: "skip" | undefined): string {
 
 function columnsOf(rows: readonly Row[]): string[] {
   return Object.keys(rows[0] ?? {});
+}
+
+/** Rows without repeats, to be found once each. */
+export function distinctRows<Key extends Row>(rows: readonly Key[]): Key[] {
+  return [...new Map(rows.map((row) => [joinIds(...Object.values(row).map(String)), row])).values()];
 }

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { type HeraldError, unavailable } from "../../contract/errors/errors.ts";
-import { headerBytes, isUnopenedCopy } from "./file-header.ts";
+import { headerBytes, isUnopenedCopy } from "./foreign-log.ts";
 
 const readLater = promisify(read);
 const clockTickMs = 100; // file systems tell changes apart that are a tick of the kernel's clock apart, at most 10 ms

@@ -72,36 +72,19 @@ export async function lookAt(rows: Pick<Rows, "find">, { org, items }: ImportPar
       }
     }
   }
-  const ids = messages.map(({ importId }) => importId);
+  const byId = (ids: Iterable<string>) => Array.from(ids, (id) => ({ org, id }));
+  const ids = new Set(messages.map(({ importId }) => importId));
+  const importedBefore = Array.from(ids, (mid) => ({ mid, org, kind: importedKind }));
+  const sentBefore = [...ids].filter(isUuidV7).map((id) => ({ id, org, kind: "message" }));
   const [users, conversations, participants, imported, sent] = await Promise.all([
-    rows.find<UserRow>(
-      "user",
-      userColumns,
-      keysOf(uids, (id) => ({ org, id })),
-    ),
-    rows.find<ConversationRow>(
-      "conversation",
-      conversationColumns,
-      keysOf(cids, (id) => ({ org, id })),
-    ),
+    rows.find<UserRow>("user", userColumns, byId(uids)),
+    rows.find<ConversationRow>("conversation", conversationColumns, byId(cids)),
     rows.find<Row & { cid: string; uid: string }>("participant", ["cid", "uid"], [...pairs.values()]),
-    rows.find<MessageRow>(
-      "event",
-      messageColumns,
-      keysOf(new Set(ids), (id) => ({ mid: id, org, kind: importedKind })),
-    ),
-    rows.find<MessageRow>(
-      "event",
-      messageColumns,
-      keysOf(new Set(ids.filter(isUuidV7)), (id) => ({ id, org, kind: "message" })),
-    ),
+    rows.find<MessageRow>("event", messageColumns, importedBefore),
+    rows.find<MessageRow>("event", messageColumns, sentBefore),
   ]);
-  const elsewhere = [...imported, ...sent].map(({ cid }) => cid).filter((cid) => !cids.has(cid));
-  const others = await rows.find<ConversationRow>(
-    "conversation",
-    conversationColumns,
-    keysOf(new Set(elsewhere), (id) => ({ org, id })),
-  );
+  const elsewhere = new Set([...imported, ...sent].map(({ cid }) => cid).filter((cid) => !cids.has(cid)));
+  const others = await rows.find<ConversationRow>("conversation", conversationColumns, byId(elsewhere));
   return {
     users: new Map(users.map((row) => [row.id, toUser(row)])),
     conversations: new Map([...conversations, ...others].map((row) => [row.id, toConversation(row)])),
@@ -109,10 +92,6 @@ export async function lookAt(rows: Pick<Rows, "find">, { org, items }: ImportPar
     imported: new Map(imported.map((row) => [row.mid ?? "", toMessage(row)])),
     sent: new Map(sent.map((row) => [row.id, toMessage(row)])),
   };
-}
-
-function keysOf(ids: ReadonlySet<string>, keyOf: (id: string) => Row): Row[] {
-  return Array.from(ids, keyOf);
 }
 
 function toUser({ name, blocked_at, deleted_at }: UserRow): FoundUser {

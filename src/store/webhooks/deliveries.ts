@@ -6,6 +6,7 @@ import { withoutLateAnswers } from "./answers.ts";
 import type { WebhookDelivery, WebhookDeliveryReads, WebhookDeliveryWrites, WebhookQueue } from "./ports.ts";
 
 type QueueRow = Row & { org: string; webhook: string; next_at: number };
+type StateRow = Row & Pick<WebhookDelivery, "id" | "state">;
 type DueRow = Row & { webhook: string; event_id: string; due_at: number };
 type AgendaRow = Row & { now: number; event_at: number | null; try_at: number | null };
 
@@ -73,9 +74,9 @@ const dropQueue = "DELETE FROM webhook_queue WHERE org = ? AND webhook = ?";
  * due events, events, queues, deliveries.
  */
 export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): WebhookDeliveryWrites {
-  const within = <Result>(orgs: readonly string[], work: (sql: Transaction) => Promise<Result>) =>
+  const within = <Result>(of: readonly { org: string }[], work: (sql: Transaction) => Promise<Result>) =>
     driver.aside(async (sql) => {
-      await sql.limitTo([...new Set(orgs)]);
+      await sql.limitTo([...new Set(of.map(({ org }) => org))]);
       return await work(sql);
     });
 
@@ -98,31 +99,23 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
     if (next.size > 0) await sql.run(expect, JSON.stringify([...next.values()]));
   }
 
-  const keysOf = (deliveries: readonly { org: string; webhook: string; id: string }[]) =>
-    deliveries.map(({ org, webhook, id }) => ({ org, webhook, id }));
-
   return {
     settle: (due, deliveries) =>
-      within(
-        due.map(({ org }) => org),
-        async (sql) => {
-          const keys = due.map(({ org, offset, webhook }) => ({ org, offset, webhook }));
-          const found = await sql.rows.lock<DueRow>("webhook_due", ["webhook", "event_id", "due_at"], keys);
-          const dueAtOf = new Map(
-            found.map(({ webhook, event_id, due_at }) => [joinIds(webhook, event_id), Number(due_at)]),
-          );
-          const live = due.filter(({ webhook, eventId, dueAt }) => dueAtOf.get(joinIds(webhook, eventId)) === dueAt);
-          if (live.length === 0) return 0;
-          const names = new Set(live.map(({ webhook, eventId }) => joinIds(webhook, eventId)));
-          const stored = deliveries.filter(({ webhook, eventId }) => names.has(joinIds(webhook, eventId)));
-          await sql.run(removeDue, JSON.stringify(live.map(({ org, offset, webhook }) => [org, offset, webhook])));
-          await expectAll(sql, stored);
-          await sql.rows.insert("webhook_delivery", stored.map(write));
-          return live.length;
-        },
-      ),
+      within(due, async (sql) => {
+        const keys = due.map(({ org, offset, webhook }) => ({ org, offset, webhook }));
+        const found = await sql.rows.lock<DueRow>("webhook_due", ["webhook", "event_id", "due_at"], keys);
+        const dueAtOf = new Map(found.map((row) => [joinIds(row.webhook, row.event_id), Number(row.due_at)]));
+        const live = due.filter(({ webhook, eventId, dueAt }) => dueAtOf.get(joinIds(webhook, eventId)) === dueAt);
+        if (live.length === 0) return 0;
+        const names = new Set(live.map(({ webhook, eventId }) => joinIds(webhook, eventId)));
+        const stored = deliveries.filter(({ webhook, eventId }) => names.has(joinIds(webhook, eventId)));
+        await sql.run(removeDue, JSON.stringify(live.map(({ org, offset, webhook }) => [org, offset, webhook])));
+        await expectAll(sql, stored);
+        await sql.rows.insert("webhook_delivery", stored.map(write));
+        return live.length;
+      }),
     settleParts: (due, next, deliveries) =>
-      within([due.org], async (sql) => {
+      within([due], async (sql) => {
         const { org, offset, webhook } = due;
         const [found] = await sql.rows.lock<DueRow>("webhook_due", ["due_at"], [{ org, offset, webhook }]);
         if (found === undefined || Number(found.due_at) !== due.dueAt) return undefined;
@@ -136,7 +129,7 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
         return { ...due, ...next };
       }),
     claim: ({ org, webhook }, { now, until, limit }) =>
-      within([org], async (sql) => {
+      within([{ org }], async (sql) => {
         // Nodes that claim of one webhook take turns.
         const [queue] = await sql.rows.lock<QueueRow>("webhook_queue", ["next_at"], [{ org, webhook }]);
         if (queue === undefined) return [];
@@ -149,20 +142,22 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
         return found;
       }),
     finish: (given) =>
-      within(
-        given.map(({ org }) => org),
-        async (sql) => {
-          const tried = await withoutLateAnswers(sql, given);
-          await expectAll(sql, tried);
-          const rows = await sql.rows.lock<Row>("webhook_delivery", ["org", "webhook", "id", "state"], keysOf(tried));
-          const over = new Set(rows.filter(({ state }) => state !== "waiting").map(({ id }) => id));
-          const changed = tried.filter(({ id, state }) => state === "delivered" || !over.has(id));
-          await sql.rows.update("webhook_delivery", ["org", "webhook", "id"], changed.map(write));
-        },
-      ),
-    add: (delivery) => within([delivery.org], (sql) => sql.rows.insert("webhook_delivery", [write(delivery)])),
+      within(given, async (sql) => {
+        const tried = await withoutLateAnswers(sql, given);
+        await expectAll(sql, tried);
+        const keys = tried.map(({ org, webhook, id }) => ({ org, webhook, id }));
+        const rows = await sql.rows.lock<StateRow>("webhook_delivery", ["id", "state"], keys);
+        const over = new Set(rows.filter(({ state }) => state !== "waiting").map(({ id }) => id));
+        const changed = tried
+          .filter(({ id, state }) => state === "delivered" || !over.has(id))
+          .map(({ org, webhook, id, state, tries, nextTryAt, lastTry, expiresAt }) =>
+            write({ org, webhook, id, state, tries, nextTryAt, lastTry, expiresAt }),
+          );
+        await sql.rows.update("webhook_delivery", ["org", "webhook", "id"], changed);
+      }),
+    add: (delivery) => within([delivery], (sql) => sql.rows.insert("webhook_delivery", [write(delivery)])),
     restart: ({ org, webhook, id }, { now, expiresAt }, by) =>
-      within([org], async (sql) => {
+      within([{ org }], async (sql) => {
         await expectAll(sql, [{ org, webhook, nextTryAt: now }]);
         const again = `UPDATE webhook_delivery SET state = 'waiting', tries = 0, next_try_at = ?, expires_at = ?
           WHERE org = ? AND webhook = ? AND id = ? AND state <> 'waiting'`;
@@ -171,7 +166,7 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
         return isRestarted;
       }),
     postpone: ({ org, webhook }, at) =>
-      within([org], async (sql) => {
+      within([{ org }], async (sql) => {
         await (at === undefined ? sql.run(dropQueue, org, webhook) : sql.run(setNext, at, org, webhook));
       }),
   };
