@@ -1,8 +1,5 @@
-import { type IncomingMessage, request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
-import type { LookupFunction } from "node:net";
 import { namesPrivateHost } from "./addresses.ts";
-import { lookupPublic } from "./public-lookup.ts";
+import { requestPublic } from "./public-lookup.ts";
 
 type Options = {
   /** Whether a name may resolve to an address that is not public. */
@@ -18,10 +15,10 @@ type Options = {
  * Rejects unless the response is complete, valid UTF-8 and has status 200.
  */
 export async function fetchDocument(url: URL, { allowsPrivate, timeoutMs, maxBytes }: Options): Promise<string> {
-  const isAnyAddressGood = allowsPrivate || namesPrivateHost(url);
-  const answer = await ask(url, {
+  const answer = await requestPublic(url, {
     signal: AbortSignal.timeout(timeoutMs),
-    lookup: isAnyAddressGood ? undefined : lookupPublic,
+    headers: { Accept: "application/json" },
+    allowsPrivate: allowsPrivate || namesPrivateHost(url),
   });
   if (answer.statusCode !== 200) {
     answer.destroy();
@@ -40,18 +37,4 @@ export async function fetchDocument(url: URL, { allowsPrivate, timeoutMs, maxByt
     chunks.push(chunk);
   }
   return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
-}
-
-function ask(url: URL, { signal, lookup }: { signal: AbortSignal; lookup: LookupFunction | undefined }) {
-  const request = url.protocol === "https:" ? requestHttps : requestHttp;
-  return new Promise<IncomingMessage>((resolve, reject) => {
-    // No agent: a reused connection would skip the check of its address.
-    request(
-      url,
-      { agent: false, signal, headers: { Accept: "application/json" }, ...(lookup !== undefined && { lookup }) },
-      resolve,
-    )
-      .on("error", reject)
-      .end();
-  });
 }

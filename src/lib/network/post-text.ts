@@ -1,9 +1,8 @@
-import { type IncomingMessage, request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
+import type { IncomingMessage } from "node:http";
 import type { LookupFunction } from "node:net";
 import { retryAfterMs } from "../time/retry-after.ts";
 import { namesPrivateHost } from "./addresses.ts";
-import { lookupPublic } from "./public-lookup.ts";
+import { requestPublic } from "./public-lookup.ts";
 
 /** What to post, and to whom it may go. */
 export type Post = {
@@ -34,12 +33,15 @@ const bodyWithinMs = 250;
  * passed. Rejects if no answer comes, with a message for the owner of the receiver.
  */
 export async function postText(url: URL, post: Post): Promise<PostAnswer> {
-  const { allowsPrivate, timeoutMs, maxAnswerBytes } = post;
+  const { allowsPrivate, timeoutMs, maxAnswerBytes, lookup } = post;
   if (!allowsPrivate && url.protocol !== "https:") throw new Error("the URL must begin with https://");
   if (!allowsPrivate && namesPrivateHost(url)) throw new Error(`${url.hostname} is not a public address`);
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const answer = await send(url, post, signal);
+    const body = Buffer.from(post.body);
+    const headers = { ...post.headers, "Content-Length": body.length };
+    const given = lookup && { lookup };
+    const answer = await requestPublic(url, { method: "POST", body, headers, signal, allowsPrivate, ...given });
     const asked = retryAfterMs(answer.headers, Date.now());
     const text = await readText(answer, maxAnswerBytes);
     return { status: answer.statusCode ?? 0, text, ...(asked !== undefined && { retryAfterMs: asked }) };
@@ -47,19 +49,6 @@ export async function postText(url: URL, post: Post): Promise<PostAnswer> {
     if (signal.aborted) throw new Error(`no answer within ${timeoutMs / 1000} s`, { cause: error });
     throw error;
   }
-}
-
-function send(url: URL, { body, headers, allowsPrivate, ...post }: Post, signal: AbortSignal) {
-  const lookup = post.lookup ?? (allowsPrivate ? undefined : lookupPublic);
-  const request = url.protocol === "https:" ? requestHttps : requestHttp;
-  const bytes = Buffer.from(body);
-  return new Promise<IncomingMessage>((resolve, reject) => {
-    // No agent: a reused connection would skip the check of its address.
-    const options = { method: "POST", agent: false, signal, headers: { ...headers, "Content-Length": bytes.length } };
-    request(url, { ...options, ...(lookup !== undefined && { lookup }) }, resolve)
-      .on("error", reject)
-      .end(bytes);
-  });
 }
 
 /**

@@ -1,4 +1,6 @@
 import { lookup } from "node:dns";
+import { type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
 import { isPublicAddress } from "./addresses.ts";
 
@@ -18,5 +20,21 @@ export function createPublicLookup(resolve: typeof lookup = lookup, isPublic = i
   };
 }
 
-/** Looks up names that must lead to public addresses. */
-export const lookupPublic: LookupFunction = createPublicLookup();
+const lookupPublic = createPublicLookup();
+
+type PublicRequest = RequestOptions & { body?: Buffer; allowsPrivate: boolean };
+
+/**
+ * Sends a request, unless `allowsPrivate` only to a public address, and follows no redirects. Resolves once the headers of the
+ * answer are there.
+ */
+export function requestPublic(url: URL, { body, allowsPrivate, ...options }: PublicRequest): Promise<IncomingMessage> {
+  const request = url.protocol === "https:" ? requestHttps : requestHttp;
+  const lookup = allowsPrivate ? {} : { lookup: lookupPublic };
+  return new Promise((resolve, reject) => {
+    // No agent: a reused connection would skip the check of its address.
+    request(url, { ...lookup, ...options, agent: false }, resolve)
+      .on("error", reject)
+      .end(body);
+  });
+}
