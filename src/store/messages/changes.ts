@@ -22,10 +22,10 @@ type ConversationRow = Row & { id: string; log_start: number; past_start: number
 type Looking = Pick<Rows, "find">;
 type Refused = Extract<ChangeOutcome, { outcome: "refused" }>;
 
-/** What a change will do; `participants` is the number of those who will hear it. */
-type Plan<Change> = { participants: number; cid: string } & Change;
-type EditPlan = Plan<{ edited: Exclude<ReturnType<typeof applyEdit>, string> | undefined; row: MessageRow }>;
-type RecallPlan = Plan<{ ids: string[]; offsets: number[] }>;
+/** What a change will do, and how many will hear it. */
+type Plan = { outcome: "changed" | "unchanged"; cid: string; participants: number };
+type EditPlan = Plan & { edited: Exclude<ReturnType<typeof applyEdit>, string> | undefined; row: MessageRow };
+type RecallPlan = Plan & { ids: string[]; offsets: number[] };
 
 const messageColumns = ["id", "offset", "kind", "cid", "sender", "payload", "edit_offset"];
 const placeColumns = ["id", "offset", "kind", "cid"];
@@ -34,15 +34,10 @@ const conversationColumns = ["id", "log_start", "past_start", "participants"];
 /** Creates the changes of messages. Each is decided and made under the lock of its organization. */
 export function createMessageChanges({ writer }: { writer: LogWriter }): MessageChanges {
   /** Decides a change by what is stored, without making it. */
-  async function check<Decided extends Plan<object>>(
-    org: string,
-    plan: (rows: Looking) => Promise<Decided | Refused>,
-    outcomeOf: (decided: Decided) => ChangeOutcome,
-  ): Promise<ChangeCheck> {
+  async function check(org: string, plan: (rows: Looking) => Promise<Plan | Refused>): Promise<ChangeCheck> {
     return await writer.check(org, async ({ rows }, head) => {
       const decided = head === undefined ? refused("organization") : await plan(rows);
-      if (isRefused(decided)) return { outcome: decided, participants: 0 };
-      return { outcome: outcomeOf(decided), participants: decided.participants };
+      return { outcome: outcomeOf(decided), participants: isRefused(decided) ? 0 : decided.participants };
     });
   }
 
@@ -50,28 +45,22 @@ export function createMessageChanges({ writer }: { writer: LogWriter }): Message
     edit: (edit) =>
       writer.change(edit.org, refused("organization"), async (transaction) => {
         const plan = await planEdit(transaction.sql.rows, edit);
-        if (isRefused(plan)) return plan;
-        await makeEdit(transaction, edit, plan);
-        return outcomeOfEdit(plan);
+        if (!isRefused(plan)) await makeEdit(transaction, edit, plan);
+        return outcomeOf(plan);
       }),
     recall: (recall) =>
       writer.change(recall.org, refused("organization"), async (transaction) => {
         const plan = await planRecall(transaction.sql.rows, recall);
-        if (isRefused(plan)) return plan;
-        await makeRecall(transaction, recall, plan);
-        return outcomeOfRecall(plan);
+        if (!isRefused(plan)) await makeRecall(transaction, recall, plan);
+        return outcomeOf(plan);
       }),
-    checkEdit: (edit) => check(edit.org, (rows) => planEdit(rows, edit), outcomeOfEdit),
-    checkRecall: (recall) => check(recall.org, (rows) => planRecall(rows, recall), outcomeOfRecall),
+    checkEdit: (edit) => check(edit.org, (rows) => planEdit(rows, edit)),
+    checkRecall: (recall) => check(recall.org, (rows) => planRecall(rows, recall)),
   };
 }
 
-function outcomeOfEdit({ cid, edited }: EditPlan): ChangeOutcome {
-  return { outcome: edited === undefined ? "unchanged" : "changed", cid };
-}
-
-function outcomeOfRecall({ cid }: RecallPlan): ChangeOutcome {
-  return { outcome: "changed", cid };
+function outcomeOf(decided: Plan | Refused): ChangeOutcome {
+  return isRefused(decided) ? decided : { outcome: decided.outcome, cid: decided.cid };
 }
 
 async function planEdit(rows: Looking, { org, sender, id, body, x, at }: NewEdit): Promise<EditPlan | Refused> {
@@ -84,8 +73,9 @@ async function planEdit(rows: Looking, { org, sender, id, body, x, at }: NewEdit
   const edited = applyEdit(row.payload, { body, x: toObject(x), from: sender, t: toSeconds(at) });
   if (edited === "unreadable") return refused("message");
   if (edited === "empty") return refused("content");
-  const participants = Number(conversation.participants);
-  return { participants, cid: row.cid, row, edited: edited === "unchanged" ? undefined : edited };
+  const plan = { cid: row.cid, row, participants: Number(conversation.participants) };
+  if (edited === "unchanged") return { ...plan, outcome: edited, edited: undefined };
+  return { ...plan, outcome: "changed", edited };
 }
 
 async function makeEdit(
@@ -123,7 +113,8 @@ async function planRecall(rows: Looking, { org, sender, cid, ids: named }: NewRe
       offsets.set(row.id, Number(row.offset));
   const message = ids.find((id) => !offsets.has(id));
   if (message !== undefined) return { ...refused("message"), message };
-  return { participants: Number(conversation.participants), cid, ids, offsets: [...offsets.values()] };
+  const participants = Number(conversation.participants);
+  return { outcome: "changed", cid, participants, ids, offsets: [...offsets.values()] };
 }
 
 async function makeRecall(
@@ -158,6 +149,6 @@ function refused(missing: Refused["missing"]): Refused {
   return { outcome: "refused", missing };
 }
 
-function isRefused<Decided extends object>(decided: Decided | Refused): decided is Refused {
-  return "outcome" in decided && decided.outcome === "refused";
+function isRefused(decided: Plan | Refused): decided is Refused {
+  return decided.outcome === "refused";
 }

@@ -1,6 +1,5 @@
 import { SQL } from "bun";
-import type { MigrationSession, TellMigration, Transaction } from "../sql/driver.ts";
-import { createLastWrites } from "../sql/last-writes.ts";
+import { createLastWrites, type MigrationSession, type TellMigration, type Transaction } from "../sql/driver.ts";
 
 // Has a key of its own: versions before schema version 9 wait for theirs inside a statement limited to 10 s.
 const tryLock = "SELECT pg_try_advisory_lock(4715082) AS locked";

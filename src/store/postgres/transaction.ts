@@ -1,7 +1,6 @@
 import type { ReservedSQL, SQL } from "bun";
 import { postgresDialect } from "../sql/dialect.ts";
-import type { Sql, Transaction } from "../sql/driver.ts";
-import { createLastWrites } from "../sql/last-writes.ts";
+import { createLastWrites, type Sql, type Transaction } from "../sql/driver.ts";
 import { createRowsInOne } from "../sql/rows.ts";
 import type { Plans } from "./plans.ts";
 

@@ -66,6 +66,24 @@ export type Transaction = Sql & {
   forget(): void;
 };
 
+/** The writes that a transaction takes with `lastly`. `settle` resolves when all are done; it rejects if any failed, once all have ended. */
+export type LastWrites = Pick<Transaction, "lastly"> & { settle(): Promise<void> };
+
+/** Creates an empty collection of last writes. */
+export function createLastWrites(): LastWrites {
+  const all: Promise<unknown>[] = [];
+  return {
+    lastly(writes) {
+      writes.catch(() => undefined); // `settle` reports it, unless the transaction has failed already
+      all.push(writes);
+    },
+    async settle() {
+      await Promise.allSettled(all);
+      await Promise.all(all);
+    },
+  };
+}
+
 /** Allows a transaction to touch the rows of all organizations, including deleted ones. */
 export async function limitToAll(sql: Transaction): Promise<void> {
   const organizations = await sql.all<{ id: string }>("SELECT id FROM organization");

@@ -1,12 +1,11 @@
-import { Database } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { readSchema } from "../migrate.ts";
 import { refuseForeignLog } from "./foreign-log.ts";
-import { openSqliteReader } from "./sqlite.ts";
+import { connect, openSqliteReader } from "./sqlite.ts";
 
 const ownerOnly = 0o600;
-const busyTimeoutMs = 5_000;
 
 // Files that belong to the database travel in a table of the backup, which a restore removes again.
 const createTable = "CREATE TABLE backup_file (name TEXT PRIMARY KEY, content TEXT NOT NULL)";
@@ -33,9 +32,9 @@ export async function backUpSqlite(file: string, target: string, attachments: At
   refuseForeignLog(file);
   closeSync(openSync(target, "wx", ownerOnly)); // SQLite fills an empty file, and keeps its mode
   try {
-    using source = open(file, { readonly: true });
+    using source = connect(file, { readonly: true });
     source.run("VACUUM INTO ?", [target]);
-    using copy = open(target, { readwrite: true });
+    using copy = connect(target, { readwrite: true });
     copy.run("PRAGMA journal_mode = DELETE"); // so that the backup is this file alone
     copy.run(createTable);
     for (const [name, content] of Object.entries(attachments))
@@ -63,7 +62,7 @@ export async function restoreSqlite(backup: string, file: string): Promise<Backu
     const facts = await inspect(source, backup);
     const attachments = attachmentsIn(source);
     source.run("VACUUM INTO ?", [made]);
-    using copy = open(made, { readwrite: true });
+    using copy = connect(made, { readwrite: true });
     copy.run("DROP TABLE IF EXISTS backup_file");
     copy.run("VACUUM"); // the secrets are gone from its pages, too
     flush(made);
@@ -83,15 +82,9 @@ function explainFull(error: unknown, target: string): unknown {
   return new BackupError(message, { cause: error });
 }
 
-function open(file: string, options: { readonly: true } | { readwrite: true }): Database {
-  const database = new Database(file, { ...options, strict: true });
-  database.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
-  return database;
-}
-
 function openBackup(file: string): Database {
   try {
-    const database = open(file, { readonly: true });
+    const database = connect(file, { readonly: true });
     database.query("SELECT COUNT(*) FROM sqlite_schema").all();
     return database;
   } catch (cause) {

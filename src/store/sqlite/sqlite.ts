@@ -5,6 +5,7 @@ import type { Turn } from "../../lib/queues/queue.ts";
 import { createQueue } from "../../lib/queues/queue.ts";
 import { sqliteDialect } from "../sql/dialect.ts";
 import {
+  createLastWrites,
   type Driver,
   type Reader,
   type Row,
@@ -13,7 +14,6 @@ import {
   type Transaction,
   unowned,
 } from "../sql/driver.ts";
-import { createLastWrites } from "../sql/last-writes.ts";
 import { createRewriting } from "../sql/rewriting.ts";
 import { createRowsOneByOne } from "../sql/rows.ts";
 import { createCheckpoints } from "./checkpoints.ts";
@@ -148,7 +148,11 @@ function lockFile(file: string): Database {
   }
 }
 
-function connect(file: string, options: { create?: boolean; readwrite?: boolean; readonly?: boolean }): Database {
+/** Opens a database file, and waits for others that lock it. */
+export function connect(
+  file: string,
+  options: { create?: boolean; readwrite?: boolean; readonly?: boolean },
+): Database {
   const database = new Database(file, { ...options, strict: true });
   database.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
   return database;

@@ -2,17 +2,19 @@ import { addressOf } from "../../contract/log/log-event.ts";
 import { isLiveOrganization } from "../directory/entity.ts";
 import { isOfConversation } from "../log/past.ts";
 import type { Reader, Row } from "../sql/driver.ts";
+import { createMapping, json, number, optional, text } from "../sql/mapping.ts";
 import { createFateReader } from "./fates.ts";
 import type { DueEvent, EventName, EventTextReads, ReportedEvent, UnreachedReads } from "./ports.ts";
 
-type DueRow = Row & {
-  org: string;
-  offset: number;
-  webhook: string;
-  event_id: string;
-  due_at: number;
-  told: string | null;
-};
+const dueEvents = createMapping<DueEvent>({
+  org: text("org"),
+  offset: number("offset"),
+  webhook: text("webhook"),
+  eventId: text("event_id"),
+  dueAt: number("due_at"),
+  told: optional(json("told")),
+});
+
 type EventRow = Row & {
   org: string;
   id: string;
@@ -68,11 +70,11 @@ export function createUnreachedReads({ reader }: { reader: Reader }): UnreachedR
   }
 
   return {
-    due: async (now, limit) => (await reader.all<DueRow>(findDue, now, limit)).map(toDue),
+    due: async (now, limit) => (await reader.all<Row>(findDue, now, limit)).map(dueEvents.read),
     async dueOfEach(now, { after, orgs, each }) {
       const found = await reader.all<{ org: string }>(findOrganizations, after, now, orgs);
       return await Promise.all(
-        found.map(async ({ org }) => (await reader.all<DueRow>(findDueOf, org, now, each)).map(toDue)),
+        found.map(async ({ org }) => (await reader.all<Row>(findDueOf, org, now, each)).map(dueEvents.read)),
       );
     },
     async events(events) {
@@ -109,17 +111,6 @@ export function createUnreachedReads({ reader }: { reader: Reader }): UnreachedR
           : await reader.allOf<RecipientRow>(org, pageOfParticipants, org, cid, after, limit);
       return rows.map(({ uid, log_start }) => ({ uid, isRecipient: Number(log_start) < offset }));
     },
-  };
-}
-
-function toDue({ org, offset, webhook, event_id: eventId, due_at, told }: DueRow): DueEvent {
-  return {
-    org,
-    offset: Number(offset),
-    webhook,
-    eventId,
-    dueAt: Number(due_at),
-    told: told === null ? undefined : JSON.parse(told),
   };
 }
 
