@@ -64,7 +64,7 @@ export function createWrites({ driver, thread, announce }: WriteOptions) {
     schedule: createScheduleWrites({ writer }),
     webhooks: createWebhookWrites({ writer }),
     webhookDeliveries: createWebhookDeliveryWrites({ driver }),
-    files: { ...createFileWrites({ writer }), ...createFileUpkeep({ driver, reader: driver, writer }) },
+    files: { ...createFileWrites({ writer }), ...createFileUpkeep({ driver, writer }) },
   };
 }
 

@@ -2,14 +2,16 @@ import { isAmongSorted, sortInTurns } from "../../lib/event-loop/sort-in-turns.t
 import { type ThreadScheduler, threadSliceUs } from "../../lib/event-loop/thread-scheduler.ts";
 import { createId } from "../../lib/text/ids.ts";
 import { requireKey } from "../keys/key-proofs.ts";
-import { emitMembership, type MembershipOf } from "../log/control-events.ts";
+import { emitMembership, type MembershipOf, recordMembership } from "../log/control-events.ts";
 import type { LogTransaction, WriteDependencies } from "../log/log-writer.ts";
 import type { ConversationReads, ConversationWrites, KeyProof, Put } from "../ports.ts";
-import type { Reader } from "../sql/driver.ts";
+import type { Dialect } from "../sql/dialect.ts";
+import type { Reader, SqlValue } from "../sql/driver.ts";
 import { inSteps, rowsOfStep } from "../sql/steps.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
-import { createMembership } from "./membership.ts";
+import { keepFormer } from "./former-participants.ts";
 import { leaveToRemoval } from "./removals.ts";
+import { ensureUsers } from "./users.ts";
 
 const find = "SELECT id, name, created_at FROM conversation WHERE org = ? AND id = ?";
 const findOtherCall = `SELECT id FROM event
@@ -19,6 +21,19 @@ type Dependencies = WriteDependencies & { thread: ThreadScheduler };
 type Name = string | null | undefined;
 /** A change of participants, and the key of its call. */
 type Replacement = MembershipOf & { by: KeyProof | undefined };
+/** The uids after `after`, up to and including `upTo`. */
+type UidRange = { after: string; upTo: string };
+
+type Left = { uid: string; log_start: number };
+
+type Change = {
+  uids?: string[];
+  leaving?: UidRange | undefined;
+  kept?: string[];
+  /** Whether nobody will ask who took part, as the conversation is being deleted. */
+  isForgotten?: boolean;
+};
+
 type Begun = { put: Put; head: number; isDone: boolean };
 
 /**
@@ -151,9 +166,52 @@ export function createConversationWrites({ driver, writer, thread }: Dependencie
 }
 
 /** The range from `after` to the last of the uids that follow it; `undefined` if there are none. */
-function rangeOf(after: string, uids: string[]): { after: string; upTo: string } | undefined {
+function rangeOf(after: string, uids: string[]): UidRange | undefined {
   const upTo = uids.at(-1);
   return upTo === undefined ? undefined : { after, upTo };
+}
+
+/** Creates the functions that change participants, for use in a transaction that has locked the organization. */
+function createMembership(dialect: Dialect) {
+  const textsOf = dialect.textsOf("?");
+  const readPage = "SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid > ? ORDER BY uid LIMIT ?";
+  const join = `INSERT INTO participant (org, cid, uid, created_at, log_start)
+    SELECT ?, ?, uid.value, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM (${textsOf}) AS uid WHERE true
+    ON CONFLICT DO NOTHING RETURNING uid`;
+  // Deletes by range, which uses the index. With `uid IN (…)`, PostgreSQL may scan all participants and compare every
+  // pair.
+  const leave = `DELETE FROM participant
+    WHERE org = ? AND cid = ? AND uid > ? AND uid <= ? AND uid NOT IN (${textsOf}) RETURNING uid, log_start`;
+
+  async function uidsOf({ sql }: LogTransaction, text: string, ...values: SqlValue[]): Promise<string[]> {
+    return (await sql.all<{ uid: string }>(text, ...values)).map(({ uid }) => uid);
+  }
+
+  return {
+    /** The first participants after `after`, in order. */
+    page: (transaction: LogTransaction, { org, cid }: MembershipOf, after: string, limit: number) =>
+      uidsOf(transaction, readPage, org, cid, after, limit),
+    /** Removes the participants in a range except `kept`, adds those of `uids` who are missing, and emits one event. */
+    async change(
+      transaction: LogTransaction,
+      of: MembershipOf,
+      { uids = [], leaving, kept = [], isForgotten = false }: Change,
+    ): Promise<void> {
+      const { sql, heads } = transaction;
+      const { org, cid, now } = of;
+      const head = heads.get(org) ?? 0;
+      const left =
+        leaving === undefined
+          ? []
+          : await sql.all<Left>(leave, org, cid, leaving.after, leaving.upTo, JSON.stringify(kept));
+      const former = isForgotten ? [] : left.map((row) => ({ ...row, cid }));
+      keepFormer(transaction, of, former);
+      const removed = left.map(({ uid }) => uid);
+      const added = uids.length === 0 ? [] : await uidsOf(transaction, join, org, cid, now, head, JSON.stringify(uids));
+      await ensureUsers(sql, { org, uids: added, head, now });
+      await recordMembership(transaction, of, { added, removed });
+    },
+  };
 }
 
 /** Creates the reads of conversations. */

@@ -1,9 +1,7 @@
-import type { LogWriter } from "../log/log-writer.ts";
-import { type Driver, limitToAll, type Reader, type Row } from "../sql/driver.ts";
+import type { WriteDependencies } from "../log/log-writer.ts";
+import { limitToAll, type Row } from "../sql/driver.ts";
 import { fileMapping, isShown, releaseFiles, removeFiles } from "./files.ts";
 import type { FileUpkeep } from "./ports.ts";
-
-type Dependencies = { driver: Driver; reader: Reader; writer: LogWriter };
 
 type PlaceRow = { event_id: string; org: string; file_id: string; is_shown: number };
 
@@ -22,7 +20,7 @@ const findUnwanted = `SELECT id, org FROM file_bytes
   ORDER BY state, changed_at, id LIMIT ?`;
 
 /** Creates the upkeep of files. It runs beside sends, and touches few of their rows. */
-export function createFileUpkeep({ driver, reader, writer }: Dependencies): FileUpkeep {
+export function createFileUpkeep({ driver, writer }: WriteDependencies): FileUpkeep {
   const { dialect } = driver;
 
   return {
@@ -54,7 +52,7 @@ export function createFileUpkeep({ driver, reader, writer }: Dependencies): File
         });
       return found.length;
     },
-    unwanted: (arrivingBefore, limit) => reader.all(findUnwanted, arrivingBefore, limit),
+    unwanted: (arrivingBefore, limit) => driver.all(findUnwanted, arrivingBefore, limit),
     async forget(ids) {
       await driver.aside((sql) =>
         sql.run(`DELETE FROM file_bytes WHERE id IN (${dialect.textsOf("?")})`, JSON.stringify(ids)),

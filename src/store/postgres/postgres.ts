@@ -23,12 +23,12 @@ import {
 } from "../sql/driver.ts";
 import { createRewriting } from "../sql/rewriting.ts";
 import { createWrites, type Database, type DatabaseEvents } from "../store.ts";
+import { readPostgresSizes } from "./facts.ts";
 import { grantServing } from "./grants.ts";
 import { runMigration } from "./migration.ts";
 import { createPlans } from "./plans.ts";
 import { createPool, type Pool, type PoolSize } from "./pool.ts";
 import { isReadOnly, translate } from "./refusals.ts";
-import { readPostgresSizes } from "./sizes.ts";
 import { findUnsuitability, UnsuitableDatabaseError } from "./suitability.ts";
 import { type Ask, runTransaction, setEveryOrganization, setOrganizations, statementsOf } from "./transaction.ts";
 

@@ -7,6 +7,7 @@ type Column<Value> = { name: string; read(stored: SqlValue): Value; write(value:
 export type Mapping<Entity> = {
   /** The columns, to be selected. */
   columns: string;
+  names: readonly string[];
   read(row: Row): Entity;
   /** The columns of those fields that are given. */
   write(fields: Partial<Entity>): Row;
@@ -20,8 +21,10 @@ export function createMapping<Entity extends object>(
 ): Mapping<Entity> {
   const entries = Object.entries<Column<unknown>>(columns);
   const columnOf = new Map(entries);
+  const names = entries.map(([, { name }]) => name);
   return {
-    columns: entries.map(([, { name }]) => name).join(", "),
+    columns: names.join(", "),
+    names,
     // The types of the columns are those of the fields.
     read: (row) =>
       Object.fromEntries(entries.map(([field, { name, read }]) => [field, read(row[name] ?? null)])) as Entity,

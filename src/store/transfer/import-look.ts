@@ -2,6 +2,7 @@ import { isUuidV7 } from "../../lib/text/ids.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import { importedKind } from "../log/past.ts";
 import type { Row, Rows } from "../sql/driver.ts";
+import { createMapping, nullable, number, optional, text } from "../sql/mapping.ts";
 import type { ImportedMessage, ImportPart } from "./ports.ts";
 
 /** A stored user; a deleted one has kept its row. */
@@ -30,15 +31,6 @@ export type Found = {
 };
 
 type UserRow = Row & { id: string; name: string | null; blocked_at: number | null; deleted_at: number | null };
-type ConversationRow = Row & {
-  id: string;
-  name: string | null;
-  participants: number;
-  created_at: number;
-  updated_at: number;
-  log_start: number;
-  past_start: number | null;
-};
 type MessageRow = Row & {
   id: string;
   cid: string;
@@ -49,8 +41,16 @@ type MessageRow = Row & {
   recalled_at: number | null;
 };
 
+const conversationMapping = createMapping<FoundConversation & { id: string }>({
+  id: text("id"),
+  name: nullable(text("name")),
+  participants: number("participants"),
+  createdAt: number("created_at"),
+  updatedAt: number("updated_at"),
+  logStart: number("log_start"),
+  pastStart: optional(number("past_start")),
+});
 const userColumns = ["id", "name", "blocked_at", "deleted_at"];
-const conversationColumns = ["id", "name", "participants", "created_at", "updated_at", "log_start", "past_start"];
 const messageColumns = ["id", "cid", "offset", "payload", "mid", "edited_at", "recalled_at"];
 
 /** Reads what a part names. */
@@ -73,21 +73,23 @@ export async function lookAt(rows: Pick<Rows, "find">, { org, items }: ImportPar
     }
   }
   const byId = (ids: Iterable<string>) => Array.from(ids, (id) => ({ org, id }));
+  const findConversations = async (ids: Iterable<string>) =>
+    (await rows.find<Row>("conversation", conversationMapping.names, byId(ids))).map(conversationMapping.read);
   const ids = new Set(messages.map(({ importId }) => importId));
   const importedBefore = Array.from(ids, (mid) => ({ mid, org, kind: importedKind }));
   const sentBefore = [...ids].filter(isUuidV7).map((id) => ({ id, org, kind: "message" }));
   const [users, conversations, participants, imported, sent] = await Promise.all([
     rows.find<UserRow>("user", userColumns, byId(uids)),
-    rows.find<ConversationRow>("conversation", conversationColumns, byId(cids)),
+    findConversations(cids),
     rows.find<Row & { cid: string; uid: string }>("participant", ["cid", "uid"], [...pairs.values()]),
     rows.find<MessageRow>("event", messageColumns, importedBefore),
     rows.find<MessageRow>("event", messageColumns, sentBefore),
   ]);
   const elsewhere = new Set([...imported, ...sent].map(({ cid }) => cid).filter((cid) => !cids.has(cid)));
-  const others = await rows.find<ConversationRow>("conversation", conversationColumns, byId(elsewhere));
+  const others = await findConversations(elsewhere);
   return {
     users: new Map(users.map((row) => [row.id, toUser(row)])),
-    conversations: new Map([...conversations, ...others].map((row) => [row.id, toConversation(row)])),
+    conversations: new Map([...conversations, ...others].map(({ id, ...found }) => [id, found])),
     participants: new Set(participants.map(({ cid, uid }) => joinIds(cid, uid))),
     imported: new Map(imported.map((row) => [row.mid ?? "", toMessage(row)])),
     sent: new Map(sent.map((row) => [row.id, toMessage(row)])),
@@ -96,17 +98,6 @@ export async function lookAt(rows: Pick<Rows, "find">, { org, items }: ImportPar
 
 function toUser({ name, blocked_at, deleted_at }: UserRow): FoundUser {
   return { name, blockedAt: blocked_at === null ? null : Number(blocked_at), isDeleted: deleted_at !== null };
-}
-
-function toConversation(row: ConversationRow): FoundConversation {
-  return {
-    name: row.name,
-    participants: Number(row.participants),
-    createdAt: Number(row.created_at),
-    updatedAt: Number(row.updated_at),
-    logStart: Number(row.log_start),
-    pastStart: row.past_start === null ? undefined : Number(row.past_start),
-  };
 }
 
 function toMessage({ id, cid, offset, payload, edited_at, recalled_at }: MessageRow): FoundMessage {
