@@ -94,33 +94,29 @@ export function createStreams(dependencies: Dependencies) {
 
   type Opening = { request: Request; address: string; id: string; onEnd(): void };
 
-  async function open({ request, address, id, onEnd }: Opening, owner: Owner): Promise<Response> {
-    if (request.method !== "GET") throw new HeraldError("method_not_allowed", undefined, { headers: { Allow: "GET" } });
-    const since = sinceOf(request);
-    await admission.enter(owner, address);
-    const session = await admission.admit(owner, bearerToken(request.headers) ?? "", address);
-    register.requireOpen();
-    const connection = createConnection(owner, session, id, onEnd);
-    const isRecovered = await join(connection, session, since);
-    connection.comment();
-    return new Response(connection.body, {
-      headers: {
-        "Content-Type": "text/event-stream",
-        ...answerHeaders,
-        "X-Accel-Buffering": "no",
-        "X-Request-Id": id,
-        ...(isRecovered !== undefined && { "Herald-Recovered": String(isRecovered) }),
-      },
-    });
-  }
-
-  async function answer(opening: Opening): Promise<Response> {
-    const { request, id } = opening;
+  async function answer({ request, address, id, onEnd }: Opening): Promise<Response> {
     const owner = createOwner(onError);
     onAbort(request.signal, owner.close); // before anything is taken
     try {
       origins.require(request);
-      return await open(opening, owner);
+      if (request.method !== "GET")
+        throw new HeraldError("method_not_allowed", undefined, { headers: { Allow: "GET" } });
+      const since = sinceOf(request);
+      await admission.enter(owner, address);
+      const session = await admission.admit(owner, bearerToken(request.headers) ?? "", address);
+      register.requireOpen();
+      const connection = createConnection(owner, session, id, onEnd);
+      const isRecovered = await join(connection, session, since);
+      connection.comment();
+      return new Response(connection.body, {
+        headers: {
+          "Content-Type": "text/event-stream",
+          ...answerHeaders,
+          "X-Accel-Buffering": "no",
+          "X-Request-Id": id,
+          ...(isRecovered !== undefined && { "Herald-Recovered": String(isRecovered) }),
+        },
+      });
     } catch (thrown) {
       owner.close();
       return problemResponse(tellFault(thrown, onError), id);

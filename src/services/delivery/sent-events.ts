@@ -2,7 +2,7 @@ import { invalidRequest } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import type { SentEvent, SentMessage, SentReads } from "../../store/delivery/ports.ts";
 import type { Organizations } from "../../store/ports.ts";
-import { requireOrganization } from "../directory/directory.ts";
+import { refuseMissing } from "../directory/directory.ts";
 
 /** Finds what was sent. */
 export type SentEvents = {
@@ -16,10 +16,8 @@ type Dependencies = { sent: SentReads; organizations: Pick<Organizations, "get">
 
 /** Creates the finder on the store. */
 export function createSentEvents({ sent, organizations }: Dependencies): SentEvents {
-  async function notFound(org: string, message: string): Promise<never> {
-    await requireOrganization(organizations, org);
-    throw errorAbout("message_not_found", { message });
-  }
+  const notFound = (org: string, message: string) =>
+    refuseMissing(organizations, org, errorAbout("message_not_found", { message }));
 
   return {
     async message(org, serverMid) {

@@ -7,7 +7,7 @@ import { type Caller, proofOf } from "../keys/permissions.ts";
 import type { LargeChanges } from "../limits/large-changes.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import { type Page, type PageQuery, type PrefixQuery, pageOf, pageOfMatches, toResource } from "../pages.ts";
-import { type PutResource, requireOrganization, toPutResource } from "./directory.ts";
+import { type PutResource, refuseMissing, requireOrganization, toPutResource } from "./directory.ts";
 
 type Dependencies = {
   organizations: Organizations;
@@ -27,8 +27,7 @@ export function createConversationDirectory(dependencies: Dependencies) {
   async function requireConversation(org: string, cid: string): Promise<Resource> {
     const conversation = await conversations.get(org, cid);
     if (conversation !== undefined) return toResource(conversation);
-    await requireOrganization(organizations, org);
-    throw errorAbout("conversation_not_found", { conversation: cid });
+    return await refuseMissing(organizations, org, errorAbout("conversation_not_found", { conversation: cid }));
   }
 
   function requireDone(

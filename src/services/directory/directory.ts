@@ -1,4 +1,5 @@
 import type { Resource, User } from "../../contract/directory.ts";
+import type { HeraldError } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -35,13 +36,21 @@ export async function requireOrganization(organizations: Pick<Organizations, "ge
   return entity;
 }
 
+/** Throws `error` about something that an organization does not have, or `organization_not_found` if there is no such organization. */
+export async function refuseMissing(
+  organizations: Pick<Organizations, "get">,
+  org: string,
+  error: HeraldError,
+): Promise<never> {
+  await requireOrganization(organizations, org);
+  throw error;
+}
+
 /** Creates the directory of organizations and users. */
 export function createDirectory({ organizations, users, keys, tokens, clock }: Dependencies) {
   async function requireUser(org: string, uid: string): Promise<Entity> {
     const user = await users.get(org, uid);
-    if (user !== undefined) return user;
-    await requireOrganization(organizations, org);
-    throw errorAbout("user_not_found", { user: uid });
+    return user ?? (await refuseMissing(organizations, org, errorAbout("user_not_found", { user: uid })));
   }
 
   return {

@@ -14,7 +14,7 @@ import type {
   UploadedBytes,
 } from "../../store/files/ports.ts";
 import type { OrganizationReads } from "../../store/ports.ts";
-import { requireOrganization } from "../directory/directory.ts";
+import { refuseMissing } from "../directory/directory.ts";
 import { threadCosts } from "../limits/costs.ts";
 import type { OrganizationUse, Room } from "../limits/organization-use.ts";
 import type { FileFigures } from "./file-figures.ts";
@@ -128,10 +128,11 @@ export function createFiles(dependencies: Dependencies): Files {
 
   async function require(org: string, id: string): Promise<StoredFile> {
     const file = await files.get(org, id);
-    if (file !== undefined && isKept(file)) return file;
-    await requireOrganization(organizations, org);
-    throw errorAbout("file_not_found", { file: id });
+    return file !== undefined && isKept(file) ? file : await missing(org, id);
   }
+
+  const missing = (org: string, id: string) =>
+    refuseMissing(organizations, org, errorAbout("file_not_found", { file: id }));
 
   /** Whether the file was not released by the last message that named it, which removes it soon. */
   const isKept = ({ keepUntil }: StoredFile) => keepUntil === undefined || keepUntil > clock.now();
@@ -166,9 +167,7 @@ export function createFiles(dependencies: Dependencies): Files {
     },
     get: async (org, id) => show(await require(org, id)),
     async remove(org, id) {
-      if (await files.remove(org, id, clock.now())) return;
-      await requireOrganization(organizations, org);
-      throw errorAbout("file_not_found", { file: id });
+      if (!(await files.remove(org, id, clock.now()))) await missing(org, id);
     },
     async open(id, reader) {
       const file = await findFor(id, reader);

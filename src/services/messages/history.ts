@@ -9,7 +9,7 @@ import type { Limiter } from "../../lib/queues/limiter.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
 import type { History, MessagePlace, StoredMessage } from "../../store/messages/ports.ts";
 import type { Conversations, Organizations, Participants, Standing } from "../../store/ports.ts";
-import { requireOrganization } from "../directory/directory.ts";
+import { refuseMissing } from "../directory/directory.ts";
 import { type Page, type PageQuery, parseCursor, toPage } from "../pages.ts";
 
 /** Selects messages: older than `before`, or newer than `after`, oldest first. */
@@ -179,10 +179,8 @@ export function createHistoryReader(dependencies: Dependencies) {
      * A page of a conversation's messages, newest first, or oldest first with `after`. It may be shorter than `limit`.
      */
     async messages(org: string, cid: string, query: MessageQuery & PageQuery): Promise<MessagePage> {
-      if ((await conversations.get(org, cid)) === undefined) {
-        await requireOrganization(organizations, org);
-        throw errorAbout("conversation_not_found", { conversation: cid });
-      }
+      if ((await conversations.get(org, cid)) === undefined)
+        await refuseMissing(organizations, org, errorAbout("conversation_not_found", { conversation: cid }));
       const range = parseCursor(query.cursor, messagePlace) ?? (await rangeOf(org, cid, query));
       return await read(org, cid, range, query.limit, async (messages) => {
         const last = messages.at(-1);

@@ -16,7 +16,7 @@ import type {
   ScheduleReads,
   ScheduleWrites,
 } from "../../store/schedule/ports.ts";
-import { requireOrganization } from "../directory/directory.ts";
+import { refuseMissing, requireOrganization } from "../directory/directory.ts";
 import { type Caller, permitOrganization, proofOf } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import { requireFit } from "../messages/dry-runs.ts";
@@ -125,17 +125,14 @@ export function createSchedule(dependencies: Dependencies): Schedule {
 
   async function tryCancel(caller: Caller, { org, id }: Place): Promise<true | undefined> {
     const { now, found } = await schedule.find(org, id);
-    if (found === undefined) throw await missing({ org, id });
+    if (found === undefined) return await missing({ org, id });
     if (found.state === "cancelled") return true;
     if (found.state !== "waiting") throw over(found);
     permitWaiting(caller, found);
     return (await schedule.cancel(org, id, { revision: found.revision, now })) || undefined;
   }
 
-  async function missing({ org, id }: Place): Promise<HeraldError> {
-    await requireOrganization(organizations, org);
-    return absent("scheduled send", id);
-  }
+  const missing = ({ org, id }: Place) => refuseMissing(organizations, org, absent("scheduled send", id));
 
   function show(scheduled: ScheduledSend): ScheduledSendShown {
     const { id, state, sendAt, request, createdAt, endedAt, serverMid, problem, tryId } = scheduled;
@@ -164,8 +161,7 @@ export function createSchedule(dependencies: Dependencies): Schedule {
     },
     async get({ org, id }) {
       const { found } = await schedule.find(org, id);
-      if (found === undefined) throw await missing({ org, id });
-      return show(found);
+      return show(found ?? (await missing({ org, id })));
     },
     async list(org, { limit, cursor, state }) {
       await requireOrganization(organizations, org);

@@ -23,7 +23,7 @@ import type {
   WebhookReads,
   WebhookWrites,
 } from "../../store/webhooks/ports.ts";
-import { requireOrganization } from "../directory/directory.ts";
+import { refuseMissing, requireOrganization } from "../directory/directory.ts";
 import { type Caller, proofOf } from "../keys/permissions.ts";
 import { type Page, type PageQuery, pageOf } from "../pages.ts";
 import { type Attempt, createWebhookSecret } from "./attempts.ts";
@@ -98,10 +98,7 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
     return (await webhooks.get(org, id)) ?? (await missing({ org, id }));
   }
 
-  async function missing({ org, id }: WebhookPlace, what = "webhook"): Promise<never> {
-    await requireOrganization(organizations, org);
-    throw absent(what, id);
-  }
+  const missing = ({ org, id }: WebhookPlace, what = "webhook") => refuseMissing(organizations, org, absent(what, id));
 
   async function showAll(hook: StoredWebhook, deliveries: readonly WebhookDelivery[]): Promise<WebhookDeliveryShown[]> {
     const named = new Set(deliveries.flatMap(({ eventId }) => eventId ?? []));
