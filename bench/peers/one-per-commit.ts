@@ -15,7 +15,6 @@ import type { AwaitedSends } from "../../src/services/delivery/awaited-sends.ts"
 import { createKeyring } from "../../src/services/keys/keyring.ts";
 import { createRefusals } from "../../src/services/limits/refusals.ts";
 import { createMessages } from "../../src/services/messages/messages.ts";
-import { createSystemMessages } from "../../src/services/messages/system-messages.ts";
 import { migrateStore } from "../../src/store/migrate.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore, createWrites } from "../../src/store/store.ts";
@@ -67,7 +66,6 @@ const bind = createBind({
 const awaited: AwaitedSends = { follow: (_send, _wish, append) => append() };
 const services = {
   messages: createMessages({ ...store, use, clock, awaited }),
-  systemMessages: createSystemMessages({ ...store, use, clock, awaited }),
   reads: { mark: neverUsed, markAs: neverUsed },
   changes: { edit: neverUsed, recall: neverUsed },
   dryRuns: { message: neverUsed, systemMessage: neverUsed, edit: neverUsed, recall: neverUsed, read: neverUsed },

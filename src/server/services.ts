@@ -26,7 +26,6 @@ import { createHistoryReader } from "../services/messages/history.ts";
 import { createMessages } from "../services/messages/messages.ts";
 import { createReads } from "../services/messages/reads.ts";
 import { createRecovery } from "../services/messages/recovery.ts";
-import { createSystemMessages } from "../services/messages/system-messages.ts";
 import { createPresence } from "../services/presence.ts";
 import { createScheduling } from "../services/schedule/scheduling.ts";
 import { createProviderKeys } from "../services/sessions/provider-keys.ts";
@@ -105,7 +104,6 @@ export function createServices(context: Context, dependencies: Dependencies) {
   };
   return {
     messages: createMessages({ ...store, use, clock, awaited }),
-    systemMessages: createSystemMessages({ ...store, use, clock, awaited }),
     dryRuns,
     batches: createBatches({
       ...store,

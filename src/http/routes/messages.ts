@@ -5,13 +5,11 @@ import type { Changes } from "../../services/messages/changes.ts";
 import type { DryRuns } from "../../services/messages/dry-runs.ts";
 import type { Messages, Sent } from "../../services/messages/messages.ts";
 import type { Reads } from "../../services/messages/reads.ts";
-import type { SystemMessages } from "../../services/messages/system-messages.ts";
 import type { Bind } from "../bind.ts";
 import type { Answer, LongCall } from "../call/handler.ts";
 
 type Services = {
   messages: Messages;
-  systemMessages: SystemMessages;
   changes: Changes;
   reads: Reads;
   dryRuns: DryRuns;
@@ -19,7 +17,7 @@ type Services = {
 
 /** Binds the operations that send, change messages and mark as read, and their dry runs. */
 export function bindMessages(bind: Bind, operations: Operations, services: Services): void {
-  const { messages, systemMessages, changes, reads, dryRuns } = services;
+  const { messages, changes, reads, dryRuns } = services;
   bind(operations.sendMessage, ({ caller, query, body, headers }, call) =>
     query.dry_run
       ? answerTrial(dryRuns.message(caller, body))
@@ -28,7 +26,7 @@ export function bindMessages(bind: Bind, operations: Operations, services: Servi
   bind(operations.sendSystemMessage, ({ caller, query, body, headers }, call) =>
     query.dry_run
       ? answerTrial(dryRuns.systemMessage(caller, body))
-      : answerSend(headers, call, (wish) => systemMessages.send(caller, body, wish)),
+      : answerSend(headers, call, (wish) => messages.sendSystem(caller, body, wish)),
   );
   bind(operations.editMessage, async ({ caller, query, body }) => ({
     status: 200,

@@ -4,8 +4,16 @@ import type { Caller } from "../keys/permissions.ts";
 import { onceAllowed } from "../limits/once-allowed.ts";
 import type { BatchLine } from "./batch-lines.ts";
 import type { DryRuns } from "./dry-runs.ts";
-import { appendAdmitted, type Sending, type Sent, type Stored, toMessageAnswer, toMessageSend } from "./messages.ts";
-import { toSystemAnswer, toSystemSend } from "./system-messages.ts";
+import {
+  appendAdmitted,
+  type Sending,
+  type Sent,
+  type Stored,
+  toMessageAnswer,
+  toMessageSend,
+  toSystemAnswer,
+  toSystemSend,
+} from "./messages.ts";
 
 /** A send that has its place in the log's order; the outcome comes later. */
 export type Begun = { outcome: Promise<Sent<object>> };

@@ -15,9 +15,8 @@ import type { Caller } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import type { Presence } from "../presence.ts";
 import { requireChange, toEdit, toRecall } from "./changes.ts";
-import { requireStored, type Sent, toMessageSend } from "./messages.ts";
+import { requireStored, type Sent, toMessageSend, toSystemSend } from "./messages.ts";
 import { requireScope, toReadCall } from "./reads.ts";
-import { toSystemSend } from "./system-messages.ts";
 
 /**
  * Checks sends and reads without storing them, and counts whom they would reach. Throws what the sends would throw, and

@@ -2,8 +2,14 @@ import type { HeraldError } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import { anyBytes } from "../../contract/files.ts";
 import { toIso, toSeconds } from "../../contract/identifiers.ts";
-import type { Message } from "../../contract/messages/events.ts";
-import type { SendMessageRequest, SendMessageResponse } from "../../contract/messages/messages.ts";
+import type { Message, SystemMessageEvent } from "../../contract/messages/events.ts";
+import type {
+  SendMessageRequest,
+  SendMessageResponse,
+  SendSystemMessageRequest,
+  SendSystemMessageResponse,
+} from "../../contract/messages/messages.ts";
+import { sortInTurns } from "../../lib/event-loop/sort-in-turns.ts";
 import { canonicalJson } from "../../lib/json/json-values.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -16,13 +22,22 @@ import type { OrganizationUse, TellStored } from "../limits/organization-use.ts"
 /** The response to a send, whether an earlier call stored it, and what is known of its delivery if the caller waited. */
 export type Sent<Body> = { body: Body; isReplay: boolean; waited?: Waited | undefined };
 
-/** Sends messages to conversations. */
+/** Sends messages to conversations, and system messages to lists of users, to conversations and to everyone. */
 export type Messages = {
   /**
    * Stores the message, then delivers it to everyone online. Repeating a `message.id` repeats the first answer. Throws
    * the errors of `sendMessage` in the contract. With a wish, resolves when that is fulfilled.
    */
   send(caller: Caller, request: SendMessageRequest, wish?: WaitWish): Promise<Sent<SendMessageResponse>>;
+  /**
+   * Stores the system message, then delivers it to those of its recipients who are online. Retries and wishes work as for
+   * messages.
+   */
+  sendSystem(
+    caller: Caller,
+    request: SendSystemMessageRequest,
+    wish?: WaitWish,
+  ): Promise<Sent<SendSystemMessageResponse>>;
 };
 
 /** The hash that distinguishes a retry from another payload under the same id. */
@@ -112,6 +127,46 @@ function toNamedFile({ file_id, name, size = 0, content_type }: Attachment): Nam
   return { id: file_id ?? createId(), name, size, contentType, isGiven: file_id !== undefined };
 }
 
+/**
+ * Converts a request to the send to append. Recipients know a system message by its `mid`, so an id that the server
+ * assigns identifies the send like a caller's. Throws if the caller's key does not allow it. Thousands of recipients
+ * are sorted in turns of the event loop.
+ */
+export async function toSystemSend(
+  caller: Caller,
+  { organizationId, senderId, messageSystem: { id: givenMid, x, uids: givenUids, cid } }: SendSystemMessageRequest,
+  createdAt: number,
+): Promise<NewSend & { mid: string; uids: string[] }> {
+  permitOrganization(caller, organizationId);
+  permitSender(caller, senderId);
+  const id = createId();
+  const mid = givenMid ?? id;
+  const { uids, sorted } = await toDistinct(givenUids ?? []);
+  const recipients = givenUids !== undefined ? sorted : cid !== undefined ? { cid } : "everyone";
+  const event: SystemMessageEvent = {
+    system_message: { _id: mid, t: toSeconds(createdAt), from: senderId, x, ...(cid !== undefined && { cid }) },
+  };
+  return {
+    org: organizationId,
+    kind: "system",
+    id,
+    cid,
+    sender: senderId,
+    mid,
+    fingerprint: fingerprintOf([x, recipients]),
+    payload: JSON.stringify(event),
+    uids,
+    createdAt,
+    keyId: caller.keyId,
+  };
+}
+
+/** The ids without duplicates, in the given order, and all distinct ones sorted. */
+async function toDistinct(given: string[]): Promise<{ uids: string[]; sorted: string[] }> {
+  const sorted = await sortInTurns(given);
+  return { uids: sorted.length === given.length ? given : [...new Set(given)], sorted };
+}
+
 /** The answer to a message that is stored. */
 export function toMessageAnswer(
   { mid }: Pick<NewSend, "mid">,
@@ -121,17 +176,16 @@ export function toMessageAnswer(
   return { body, isReplay: outcome === "replayed", waited };
 }
 
+/** The answer to a system message that is stored. */
+export function toSystemAnswer(
+  { mid }: { mid: string },
+  { outcome, createdAt, waited }: Stored,
+): Sent<SendSystemMessageResponse> {
+  return { body: { ack: { mid, t: toSeconds(createdAt) } }, isReplay: outcome === "replayed", waited };
+}
+
 /** The parts that take a send: the log, the organizations' limits and a clock. */
 export type Sending = { sends: SendLog; use: Pick<OrganizationUse, "admitSend">; clock: Clock };
-
-/**
- * Appends a send to the log if its organization may send now: throws if its limits refuse, and rejects if the log does.
- */
-function append({ sends, use }: Sending, send: NewSend): Promise<Stored> {
-  const admitted = use.admitSend(send);
-  if (typeof admitted === "function") return appendAdmitted(sends, send, admitted);
-  return admitted.then((tell) => appendAdmitted(sends, send, tell));
-}
 
 /** Appends a send that was admitted. It has its place in the order of sends when this returns. */
 export async function appendAdmitted(sends: SendLog, send: NewSend, tell: TellStored): Promise<Stored> {
@@ -145,22 +199,29 @@ export async function appendAdmitted(sends: SendLog, send: NewSend, tell: TellSt
   }
 }
 
-/** The parts that take a send whose caller may wait for its delivery. */
-export type AwaitedSending = Sending & { awaited: AwaitedSends };
-
-/** Appends a send like `append`, and then fulfils the caller's wish, if there is one. Throws and rejects. */
-export function appendAwaited(sending: AwaitedSending, send: NewSend, wish: WaitWish | undefined): Promise<Stored> {
-  return wish === undefined ? append(sending, send) : sending.awaited.follow(send, wish, () => append(sending, send));
-}
-
 /**
  * Creates messages on the log. The rules are checked where they must hold: in the transaction that stores the message.
  */
-export function createMessages(sending: AwaitedSending): Messages {
+export function createMessages({ sends, use, clock, awaited }: Sending & { awaited: AwaitedSends }): Messages {
+  /** Appends a send if its organization may send now: throws if its limits refuse, and rejects if the log does. */
+  function append(send: NewSend): Promise<Stored> {
+    const admitted = use.admitSend(send);
+    if (typeof admitted === "function") return appendAdmitted(sends, send, admitted);
+    return admitted.then((tell) => appendAdmitted(sends, send, tell));
+  }
+
+  /** Appends a send, and then fulfils the caller's wish, if there is one. Throws and rejects. */
+  const appendAwaited = (send: NewSend, wish: WaitWish | undefined) =>
+    wish === undefined ? append(send) : awaited.follow(send, wish, () => append(send));
+
   return {
     async send(caller, request, wish) {
-      const send = toMessageSend(caller, request, sending.clock.now());
-      return toMessageAnswer(send, await appendAwaited(sending, send, wish));
+      const send = toMessageSend(caller, request, clock.now());
+      return toMessageAnswer(send, await appendAwaited(send, wish));
+    },
+    async sendSystem(caller, request, wish) {
+      const send = await toSystemSend(caller, request, clock.now());
+      return toSystemAnswer(send, await appendAwaited(send, wish));
     },
   };
 }

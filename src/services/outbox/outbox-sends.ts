@@ -9,8 +9,7 @@ import type { NewSend, SendLog } from "../../store/ports.ts";
 import { unlisted } from "../keys/permissions.ts";
 import type { OrganizationUse, TellStored } from "../limits/organization-use.ts";
 import { createBatchLineReader } from "../messages/batch-lines.ts";
-import { appendAdmitted, toMessageSend } from "../messages/messages.ts";
-import { toSystemSend } from "../messages/system-messages.ts";
+import { appendAdmitted, toMessageSend, toSystemSend } from "../messages/messages.ts";
 
 /** What became of some rows, and the error that keeps the others waiting, if there is one. */
 export type OutboxOutcome = { ended: OutboxEnd[]; sent: number; refused: number; failure: HeraldError | undefined };

@@ -5,8 +5,7 @@ import { createScheduledRequest, type ScheduledRequest } from "../../contract/sc
 import type { NewSend } from "../../store/ports.ts";
 import type { Failure } from "../../store/schedule/ports.ts";
 import { type Caller, permitScope, permitSender } from "../keys/permissions.ts";
-import { refusalOf, toMessageSend } from "../messages/messages.ts";
-import { toSystemSend } from "../messages/system-messages.ts";
+import { refusalOf, toMessageSend, toSystemSend } from "../messages/messages.ts";
 
 /** A send, and the id that its recipients know it by unless it is a retry. */
 export type PreparedSend = { send: NewSend; serverMid: string };
