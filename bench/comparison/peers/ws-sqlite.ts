@@ -7,14 +7,14 @@ import { startProgram } from "./programs.ts";
 /** What a developer writes in an hour: a WebSocket server that stores each message before it broadcasts it. */
 export const startWsSqlite: StartCompared = async (folder) => {
   mkdirSync(folder, { recursive: true });
-  const script = join(import.meta.dir, "ws-sqlite-server.ts");
+  const script = join(import.meta.dir, "../../processes/ws-sqlite-server.ts");
   const file = join(folder, "messages.db");
   const program = await startProgram((port) => [process.execPath, script, String(port), file]);
   return {
     name: "Bun WebSocket + SQLite",
     durability: "flushed",
     settings:
-      "`journal_mode = WAL`, `synchronous = FULL`, one transaction for each message (bench/comparison/peers/ws-sqlite-server.ts)",
+      "`journal_mode = WAL`, `synchronous = FULL`, one transaction for each message (bench/processes/ws-sqlite-server.ts)",
     version: Bun.version,
     port: program.port,
     pids: [program.pid],
