@@ -24,10 +24,9 @@ import { createAdmission } from "./connections/admission.ts";
 import { createOrigins } from "./connections/origins.ts";
 import { createRegister } from "./connections/register.ts";
 import { createRoster } from "./connections/roster.ts";
-import type { TracePlay } from "./delivery/accounting.ts";
 import type { DeliveryLedger } from "./delivery/delivery-ledger.ts";
 import { createWatches } from "./delivery/watches.ts";
-import { createPlayback } from "./fanout/player.ts";
+import { createPlayback, type TracePlay } from "./fanout/player.ts";
 import type { NativeTopics } from "./fanout/socket-topics.ts";
 import { createTopics, userTopic } from "./fanout/topics.ts";
 import { createGatewayFigures, type HeldFigures } from "./figures.ts";
@@ -122,7 +121,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const { onError, onRecovery, ratesOf } = dependencies;
   const { figures, onDelivery } = createGatewayFigures(dependencies);
   const onCut = () => void figures.slowConsumersCut++;
-  const { guardedLedger, noteDelivery, traceOnce } = parts.createAccounting({ ...dependencies, onDelivery });
+  const { guardedLedger, noteDelivery } = parts.createAccounting({ ...dependencies, onDelivery });
   const guard = createGuard(onError);
   const wheel = createTimerWheel({ clock: steadyClock, tickMs, onError });
   const heartbeats = parts.createHeartbeats({ wheel });
@@ -180,7 +179,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     bus: playableHints,
     log: playableLog,
     clock,
-    play: watches.during(createPlayback({ play, topics, backlog, tracePlay: traceOnce, guard })),
+    play: watches.during(createPlayback({ ...dependencies, play, topics, backlog, guard })),
     leave: socketTopics.leave,
     onRepair: () => void figures.repairs++,
     onBreak(org, found) {

@@ -6,13 +6,13 @@ import { createRoster } from "../connections/roster.ts";
 import { createAudiences } from "../fanout/audiences.ts";
 import { createEventFacts } from "../fanout/event-facts.ts";
 import { toNobody } from "../fanout/played.ts";
-import { createPlayback, createPlayer } from "../fanout/player.ts";
+import { createPlayback, createPlayer, type TracePlay } from "../fanout/player.ts";
 import { conversationTopic, createTopics, userTopic } from "../fanout/topics.ts";
 import { createBudget } from "../log/budget.ts";
 import { createSequencer } from "../log/sequencer.ts";
 import { placeOf, event as plainEvent } from "../log/testing/sequencer-setup.ts";
 import { createStreamFrames } from "../streams/stream-frames.ts";
-import { createAccounting, type TracePlay } from "./accounting.ts";
+import { createAccounting } from "./accounting.ts";
 
 const broken = (): never => {
   throw new Error("no accounting today");
@@ -29,10 +29,9 @@ function setUp(tracePlay?: TracePlay) {
   const heard: string[] = [];
   const errors: unknown[] = [];
   const unknown: string[] = [];
-  const { guardedLedger, noteDelivery, traceOnce } = createAccounting({
+  const { guardedLedger, noteDelivery } = createAccounting({
     ledger: { played: broken, playedTo: broken, given: broken, renew: broken, flush: broken },
     onDelivery: broken,
-    tracePlay,
     onError: (error) => errors.push(error),
   });
   const socketTopics = { publish: () => toNobody, settle: () => undefined };
@@ -80,7 +79,7 @@ function setUp(tracePlay?: TracePlay) {
       play,
       topics,
       backlog,
-      tracePlay: traceOnce,
+      tracePlay,
       guard: createGuard((error) => errors.push(error)),
     }),
     leave: () => undefined,

@@ -2,21 +2,14 @@ import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createGuard } from "../../lib/observing/guard.ts";
 import type { DeliveryLedger } from "./delivery-ledger.ts";
 
-/** Wraps the play of an event; `play` returns how many connections received it. */
-export type TracePlay = (event: LogEvent, play: () => number) => void;
-
 type Dependencies = {
   ledger: DeliveryLedger;
   onDelivery(event: LogEvent, connections: number): void;
-  tracePlay?: TracePlay | undefined;
   onError(error: unknown): void;
 };
 
-/**
- * Isolates delivery from its accounting: a failure of the ledger, counters or traces neither withholds an event nor
- * delivers it twice.
- */
-export function createAccounting({ ledger, onDelivery, tracePlay, onError }: Dependencies) {
+/** Isolates delivery from its accounting: a failure of the ledger or counters neither withholds an event nor delivers it twice. */
+export function createAccounting({ ledger, onDelivery, onError }: Dependencies) {
   const guard = createGuard(onError);
   const guardedLedger: DeliveryLedger = {
     played: (event, audience) => guard(() => ledger.played(event, audience)),
@@ -26,21 +19,8 @@ export function createAccounting({ ledger, onDelivery, tracePlay, onError }: Dep
     flush: ledger.flush,
   };
 
-  /** Plays the event inside the trace, or without it if the trace fails first; exactly once in either case. */
-  const traceOnce: TracePlay = (event, play) => {
-    let isPlayed = false;
-    const playOnce = () => {
-      if (isPlayed) return 0;
-      isPlayed = true;
-      return play();
-    };
-    guard(() => tracePlay?.(event, playOnce));
-    if (!isPlayed) playOnce();
-  };
-
   return {
     guardedLedger,
     noteDelivery: (event: LogEvent, connections: number) => guard(() => onDelivery(event, connections)),
-    traceOnce: tracePlay && traceOnce,
   };
 }

@@ -1,7 +1,6 @@
 import { addressOf, type EventKind, type LogEvent } from "../../contract/log/log-event.ts";
 import type { Guard } from "../../lib/observing/guard.ts";
 import type { Roster } from "../connections/roster.ts";
-import type { TracePlay } from "../delivery/accounting.ts";
 import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
 import type { Backlog } from "../limits/backlog.ts";
 import type { StreamFrames } from "../streams/stream-frames.ts";
@@ -164,6 +163,9 @@ export function createPlayer({
   };
 }
 
+/** Wraps the play of an event; `play` returns how many connections received it. */
+export type TracePlay = (event: LogEvent, play: () => number) => void;
+
 type Playback = {
   /** Plays an event to users. */
   play: Play;
@@ -186,13 +188,18 @@ export function createPlayback({ play, topics, backlog, tracePlay, guard }: Play
     return together(toUsers, topics.publishToFeeds(event));
   }
 
+  /** Plays the event inside the trace, or without it if the trace fails first; exactly once in either case. */
   function playTraced(event: LogEvent, trace: TracePlay): Played {
-    let played = toNobody;
-    trace(event, () => {
+    let played: Played | undefined;
+    const playOnce = () => {
+      if (played !== undefined) return 0;
+      played = toNobody; // before anything that may throw, so that nothing is played twice
       played = playToAll(event);
       return played.connections;
-    });
-    return played;
+    };
+    guard(() => trace(event, playOnce));
+    playOnce();
+    return played ?? toNobody;
   }
 
   return (event) => {
