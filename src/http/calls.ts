@@ -7,8 +7,8 @@ import type { ClientAddress, Peers } from "../lib/network/client-address.ts";
 import { createId } from "../lib/text/ids.ts";
 import { addressName } from "../services/limits/costs.ts";
 import type { Refusals } from "../services/limits/refusals.ts";
-import { createHeadCheck } from "./requests/head.ts";
-import { bytesOfBody, createEndsSoon, isTooLongToDrop } from "./requests/long-bodies.ts";
+import { bytesOfBody, createHeadCheck, isTooLongToDrop } from "./requests/head.ts";
+import { createEndsSoon } from "./requests/long-bodies.ts";
 
 /** A method and a path with its parameter names, of which there is a fixed number. */
 export type Route = { readonly method: string; readonly path: string };
@@ -169,12 +169,13 @@ export function followCalls(observers: Observers): FollowCall {
     return new HeraldError("bad_request", fault, { headers: { Connection: "close" } });
   }
 
-  /** Throws for a request whose head is refused. */
-  function requireHead(request: Request, call: Call): void {
+  /** Answers a call unless its head is refused. */
+  function admit<Answer>(request: Request, call: Call, answer: (request: Request, call: Call) => Answer): Answer {
     const fault = faultOf(request, call.bodyBytes);
     if (fault !== undefined) throw refuseHead(request, call, fault);
     if (isTooLongToDrop(call.bodyBytes) && takesNoBody.has(request.method))
       throw new HeraldError("bad_request", noBody);
+    return answer(request, call);
   }
 
   return async <Answer extends Response | undefined>(
@@ -184,13 +185,11 @@ export function followCalls(observers: Observers): FollowCall {
   ) => {
     const startedAt = performance.now();
     const call = newCall(request, start, redact);
-    const admit = () => {
-      requireHead(request, call);
-      return answer(request, call);
-    };
     let response: Answer | Response;
     try {
-      response = await (traceCall === undefined ? admit() : traceCall(request, call, admit));
+      response = await (traceCall === undefined
+        ? admit(request, call, answer)
+        : traceCall(request, call, () => admit(request, call, answer)));
     } catch (thrown) {
       response = problemResponse(toHeraldError(thrown), call.requestId);
       if (response.status === 500) onError(thrown, call.requestId);

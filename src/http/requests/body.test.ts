@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { createBytesReader } from "./body.ts";
-import { bytesOfBody } from "./long-bodies.ts";
+import { bytesOfBody } from "./head.ts";
 
 const maxBytes = 200_000;
 const piece = new Uint8Array(65_536).fill(0x20);

@@ -1,26 +1,6 @@
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 
-const mostDropped = 8 * 1024 * 1024;
-
-/**
- * The length of a request's body in bytes: infinite if it is not declared by decimal digits. Bun joins repeated lines with
- * commas, so a length that is sent twice is no number.
- */
-export function bytesOfBody(headers: Headers): number {
-  const declared = headers.get("content-length");
-  if (declared !== null) return /^\d{1,20}$/.test(declared) ? Number(declared) : Number.POSITIVE_INFINITY;
-  return headers.has("transfer-encoding") ? Number.POSITIVE_INFINITY : 0;
-}
-
-/**
- * Whether the body may be too long to be read and dropped when its request is answered before its end, which Bun does
- * as fast as it comes, without an end if it has none. Then the connection is closed (RFC 9112, section 9.6).
- */
-export function isTooLongToDrop(bodyBytes: number): boolean {
-  return bodyBytes > mostDropped;
-}
-
 /**
  * Waits a moment for the end of a body that a call was answered without. Resolves to whether it has come, so that the
  * connection can go on; at once, if too many calls wait. A client that is still writing when its connection is closed may
