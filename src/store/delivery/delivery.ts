@@ -1,6 +1,6 @@
 import type { NewAudience, NewDelivery, Play } from "../../contract/log/deliveries.ts";
 import { readAudiences } from "../messages/audience.ts";
-import type { Driver, Reader, Row, Transaction } from "../sql/driver.ts";
+import type { Driver, Reader, Row, SqlValue, Transaction } from "../sql/driver.ts";
 import { spans } from "./bounds.ts";
 import type { DeliveryReads, DeliveryWrites, StoredDelivery } from "./ports.ts";
 import { findAcknowledged, receiptOf } from "./receipts.ts";
@@ -55,8 +55,14 @@ export function createDeliveryWrites({ driver }: { driver: Driver }): DeliveryWr
 /** The columns of a `DeliveryRow`. */
 export const deliveryColumns = "kind, connections, audience, uids, plays";
 
-/** The SQL condition that a row may hold a play of an event: its place, the offset, the end of the span, the offset. */
+/** The SQL condition that a row may hold a play of an event, with the values of `spanAt`. */
 export const inSpan = `org = ? AND cid = ? AND "offset" >= ? AND "offset" < ? AND first_offset <= ?`;
+
+/** The values of `inSpan` for an event. */
+export function spanAt(org: string, cid: string, kind: NewDelivery["kind"], offset: number): SqlValue[] {
+  return [org, cid, offset, offset + spans[kind], offset];
+}
+
 const findDeliveries = `SELECT ${deliveryColumns} FROM delivery WHERE kind = 'delivery' AND ${inSpan}`;
 const findReceipts = `SELECT ${deliveryColumns} FROM delivery
   WHERE org = ? AND cid = ? AND kind = 'receipt' AND "offset" = ? AND connections = 1`;
@@ -70,12 +76,10 @@ export function createDeliveryReads({ reader }: { reader: Reader }): DeliveryRea
     WHERE kind = 'receipt' AND connections = 0 AND ${inSpan}`;
   return {
     async of(org, cid = noConversation, offset) {
-      const read = (find: string, kind: NewDelivery["kind"]) =>
-        reader.allOf<DeliveryRow>(org, find, org, cid, offset, offset + spans[kind], offset);
       const found = await Promise.all([
-        read(findDeliveries, "delivery"),
+        reader.allOf<DeliveryRow>(org, findDeliveries, ...spanAt(org, cid, "delivery", offset)),
         reader.allOf<DeliveryRow>(org, findReceipts, org, cid, offset),
-        read(findGathered, "receipt"),
+        reader.allOf<DeliveryRow>(org, findGathered, ...spanAt(org, cid, "receipt", offset)),
       ]);
       return await playsAt(reader, org, found.flat(), offset);
     },

@@ -1,6 +1,5 @@
 import type { Reader, Row } from "../sql/driver.ts";
-import { spans } from "./bounds.ts";
-import { type DeliveryRow, decodePlays, deliveryColumns, inSpan, noConversation, playsAt } from "./delivery.ts";
+import { type DeliveryRow, decodePlays, deliveryColumns, inSpan, noConversation, playsAt, spanAt } from "./delivery.ts";
 import type { RecipientReads } from "./ports.ts";
 import { receiptIdOf } from "./receipts.ts";
 
@@ -36,15 +35,7 @@ export function createRecipientReads({ reader }: { reader: Reader }): RecipientR
       }));
     },
     async deliveryIds(org, cid = noConversation, offset) {
-      const found = await reader.allOf<{ id: string }>(
-        org,
-        findDeliveries,
-        org,
-        cid,
-        offset,
-        offset + spans.delivery,
-        offset,
-      );
+      const found = await reader.allOf<{ id: string }>(org, findDeliveries, ...spanAt(org, cid, "delivery", offset));
       return found.map(({ id }) => id);
     },
     async deliveries(org, ids, offset) {

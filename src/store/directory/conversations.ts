@@ -55,15 +55,8 @@ export function createConversationWrites({ driver, writer, thread }: Dependencie
       const { sql } = transaction;
       const [row] = await sql.all<EntityRow>(find, org, cid);
       if (row === undefined) {
-        await sql.run(
-          "INSERT INTO conversation (org, id, name, log_start, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)",
-          org,
-          cid,
-          name ?? null,
-          head,
-          now,
-          now,
-        );
+        const started = { log_start: head, created_at: now, updated_at: now };
+        await sql.rows.insert("conversation", [{ org, id: cid, name: name ?? null, ...started }]);
       } else if (name !== undefined) {
         await sql.run("UPDATE conversation SET name = ? WHERE org = ? AND id = ?", name, org, cid);
       }

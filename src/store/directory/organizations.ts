@@ -86,12 +86,8 @@ export function createOrganizationWrites({ driver, writer }: WriteDependencies):
     async remove(org, now) {
       const isRemoved = await writer.change(org, false, async (transaction, upTo) => {
         const { sql } = transaction;
-        await sql.run(
-          "UPDATE organization SET deleted_at = ?, tokens_valid_after = ?, webhooks = NULL WHERE id = ?",
-          now,
-          now,
-          org,
-        );
+        const end = "UPDATE organization SET deleted_at = ?, tokens_valid_after = ?, webhooks = NULL WHERE id = ?";
+        await sql.run(end, now, now, org);
         await leaveToRemoval(sql, { org, upTo, now });
         await revokeSome(sql, org, now);
         emitSessionEnd(transaction, { org, now }, { issuedBefore: now });
@@ -116,12 +112,9 @@ export function createOrganizationReads({ reader }: { reader: Reader }): Organiz
       return row && toEntity(row);
     },
     async list({ after, limit }) {
-      const rows = await reader.all<EntityRow>(
-        "SELECT id, name, created_at FROM organization WHERE id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?",
-        after ?? "",
-        limit,
-      );
-      return rows.map(toEntity);
+      const page =
+        "SELECT id, name, created_at FROM organization WHERE id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?";
+      return (await reader.all<EntityRow>(page, after ?? "", limit)).map(toEntity);
     },
     async budgets(orgs) {
       const ofThese = `${findBudgets} AND id IN (${reader.dialect.textsOf("?")})`;

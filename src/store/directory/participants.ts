@@ -2,18 +2,22 @@ import { requireKey } from "../keys/key-proofs.ts";
 import { recordMembership } from "../log/control-events.ts";
 import { headColumns, toHead } from "../log/head.ts";
 import type { LogWriter } from "../log/log-writer.ts";
-import type { ConversationChange, ParticipantReads, ParticipantWrites, Standing } from "../ports.ts";
+import type { ConversationChange, ParticipantReads, ParticipantWrites, Standing, UserConversation } from "../ports.ts";
 import { countUnread, readTo } from "../reads/unread.ts";
-import type { Reader } from "../sql/driver.ts";
+import type { Reader, Row } from "../sql/driver.ts";
+import { createMapping, nullable, number, text } from "../sql/mapping.ts";
 import { type EntityRow, isLiveOrganization, toEntity } from "./entity.ts";
 import { keepFormer } from "./former-participants.ts";
 import { ensureUsers } from "./users.ts";
 
 const findConversation = "SELECT participants FROM conversation WHERE org = ? AND id = ?";
 const findParticipant = "SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid = ?";
-const insertParticipant = "INSERT INTO participant (org, cid, uid, created_at, log_start) VALUES (?, ?, ?, ?, ?)";
 const deleteParticipant = "DELETE FROM participant WHERE org = ? AND cid = ? AND uid = ? RETURNING log_start";
 const findUser = `SELECT id, name, created_at FROM "user" WHERE org = ? AND id = ?`;
+
+const pageOfParticipants = `SELECT u.id, u.name, u.created_at FROM participant p
+  JOIN "user" u ON u.org = p.org AND u.id = p.uid
+  WHERE p.org = ? AND p.cid = ? AND p.uid > ? AND ${isLiveOrganization("p.org")} ORDER BY p.uid LIMIT ?`;
 
 // A single statement, as it sees one snapshot and is all that a connect reads. The revocation of the token depends on
 // no row, so it is looked up once.
@@ -36,7 +40,13 @@ const unread = countUnread({ org: "page.org", cid: "page.id", uid: "page.uid", a
 const readConversations = `SELECT id, name, created_at, updated_at, ${unread} AS unread FROM (${pageOfConversations}) AS page
   ORDER BY updated_at DESC, id`;
 
-type ConversationRow = { id: string; name: string | null; created_at: number; updated_at: number; unread: number };
+const userConversations = createMapping<UserConversation>({
+  id: text("id"),
+  name: nullable(text("name")),
+  createdAt: number("created_at"),
+  updatedAt: number("updated_at"),
+  unread: number("unread"),
+});
 
 type SnapshotRow = {
   head: number;
@@ -61,7 +71,7 @@ export function createParticipantWrites({ writer }: { writer: LogWriter }): Part
         if (isNew) {
           if (Number(conversation.participants) >= maxParticipants) return { outcome: "too_many" };
           await ensureUsers(sql, { org, uids: [uid], head, now });
-          await sql.run(insertParticipant, org, cid, uid, now, head);
+          await sql.rows.insert("participant", [{ org, cid, uid, created_at: now, log_start: head }]);
           await recordMembership(transaction, { org, cid, now }, { added: [uid], removed: [] });
         }
         const [user] = await sql.all<EntityRow>(findUser, org, uid);
@@ -93,16 +103,7 @@ function missing(what: Extract<ConversationChange, { outcome: "missing" }>["miss
 export function createParticipantReads({ reader }: { reader: Reader }): ParticipantReads {
   return {
     async list(org, cid, { after, limit }) {
-      const rows = await reader.allOf<EntityRow>(
-        org,
-        `SELECT u.id, u.name, u.created_at FROM participant p JOIN "user" u ON u.org = p.org AND u.id = p.uid
-         WHERE p.org = ? AND p.cid = ? AND p.uid > ? AND ${isLiveOrganization("p.org")} ORDER BY p.uid LIMIT ?`,
-        org,
-        cid,
-        after ?? "",
-        limit,
-      );
-      return rows.map(toEntity);
+      return (await reader.allOf<EntityRow>(org, pageOfParticipants, org, cid, after ?? "", limit)).map(toEntity);
     },
     async has(org, cid, uid) {
       const find = `${findParticipant} AND ${isLiveOrganization("org")}`;
@@ -131,25 +132,9 @@ export function createStanding({ reader }: { reader: Reader }): Standing {
     },
     async conversations(org, uid, { after, limit, between }) {
       const { updatedAt, id } = after ?? { updatedAt: Number.MAX_SAFE_INTEGER, id: "" };
-      const rows = await reader.allOf<ConversationRow>(
-        org,
-        readConversations,
-        org,
-        uid,
-        updatedAt,
-        updatedAt,
-        id,
-        between?.gt ?? -1,
-        between?.lt ?? Number.MAX_SAFE_INTEGER,
-        limit,
-      );
-      return rows.map((row) => ({
-        id: row.id,
-        name: row.name,
-        createdAt: Number(row.created_at),
-        updatedAt: Number(row.updated_at),
-        unread: Number(row.unread),
-      }));
+      const { gt = -1, lt = Number.MAX_SAFE_INTEGER } = between ?? {};
+      const place = [org, uid, updatedAt, updatedAt, id, gt, lt];
+      return (await reader.allOf<Row>(org, readConversations, ...place, limit)).map(userConversations.read);
     },
   };
 }

@@ -22,14 +22,9 @@ export async function leaveToRemoval(
   sql: Sql,
   { org, cid = wholeOrganization, upTo, now }: { org: string; cid?: string; upTo: number; now: number },
 ): Promise<void> {
-  await sql.run(
-    `INSERT INTO removal (org, cid, up_to, removed_at) VALUES (?, ?, ?, ?)
-     ON CONFLICT (org, cid) DO UPDATE SET up_to = excluded.up_to, removed_at = excluded.removed_at`,
-    org,
-    cid,
-    upTo,
-    now,
-  );
+  const note = `INSERT INTO removal (org, cid, up_to, removed_at) VALUES (?, ?, ?, ?)
+    ON CONFLICT (org, cid) DO UPDATE SET up_to = excluded.up_to, removed_at = excluded.removed_at`;
+  await sql.run(note, org, cid, upTo, now);
 }
 
 /** Removes at most `limit` rows left of a deleted organization. False if nothing was left. */

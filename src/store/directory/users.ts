@@ -11,6 +11,8 @@ import { keepFormer } from "./former-participants.ts";
 const columns = "id, name, created_at, blocked_at";
 const find = `SELECT ${columns} FROM "user" WHERE org = ? AND id = ? AND deleted_at IS NULL`;
 const findDeletedToo = `SELECT ${columns}, deleted_at FROM "user" WHERE org = ? AND id = ?`;
+const findValidAfter = `SELECT tokens_valid_after FROM organization WHERE id = ?
+  UNION ALL SELECT tokens_valid_after FROM "user" WHERE org = ? AND id = ?`;
 const revoke =
   "INSERT INTO revoked_token (org, uid, jti, id) VALUES (?, ?, ?, ?) ON CONFLICT (org, uid, jti) DO NOTHING";
 const isAbsent = `ON CONFLICT (org, id) DO UPDATE
@@ -116,14 +118,7 @@ export function createUserReads({ reader }: { reader: Reader }): UserReads {
   return {
     ...createEntityReads(reader, { table: '"user"', columns, isLive: "deleted_at IS NULL" }),
     async tokensValidAfter(org, uid) {
-      const rows = await reader.allOf<{ tokens_valid_after: number }>(
-        org,
-        `SELECT tokens_valid_after FROM organization WHERE id = ?
-          UNION ALL SELECT tokens_valid_after FROM "user" WHERE org = ? AND id = ?`,
-        org,
-        org,
-        uid,
-      );
+      const rows = await reader.allOf<{ tokens_valid_after: number }>(org, findValidAfter, org, org, uid);
       return Math.max(0, ...rows.map((row) => Number(row.tokens_valid_after)));
     },
   };

@@ -35,12 +35,9 @@ export async function blankEdit(
 /** Those of the events whose text is still there. */
 async function findWithText({ sql }: LogTransaction, org: string, offsets: readonly number[]): Promise<Found[]> {
   if (offsets.length === 0) return [];
-  return await sql.all<Found>(
-    `SELECT id, "offset", edit_offset, OCTET_LENGTH(payload) AS bytes FROM event WHERE org = ?
-     AND "offset" IN (SELECT CAST(texts.value AS BIGINT) FROM (${sql.dialect.textsOf("?")}) AS texts) AND OCTET_LENGTH(payload) > 0`,
-    org,
-    JSON.stringify(offsets),
-  );
+  const find = `SELECT id, "offset", edit_offset, OCTET_LENGTH(payload) AS bytes FROM event WHERE org = ?
+    AND "offset" IN (SELECT CAST(texts.value AS BIGINT) FROM (${sql.dialect.textsOf("?")}) AS texts) AND OCTET_LENGTH(payload) > 0`;
+  return await sql.all<Found>(find, org, JSON.stringify(offsets));
 }
 
 async function blank(
