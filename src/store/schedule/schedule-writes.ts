@@ -58,8 +58,9 @@ export function createScheduleWrites({ writer }: { writer: LogWriter }): Schedul
 
   return {
     put: (org, send, by) =>
-      writer.change(org, { outcome: "missing" as const }, async (transaction) => {
-        const outcome = await putIn(transaction, org, send);
+      writer.transaction([org], async (transaction) => {
+        const isThere = transaction.heads.has(org);
+        const outcome: ScheduleOutcome = isThere ? await putIn(transaction, org, send) : { outcome: "missing" };
         await requireKey(transaction.sql, by);
         return outcome;
       }),
