@@ -66,7 +66,10 @@ export type Transaction = Sql & {
   forget(): void;
 };
 
-/** The writes that a transaction takes with `lastly`. `settle` resolves when all are done; it rejects if any failed, once all have ended. */
+/**
+ * The writes that a transaction takes with `lastly`. `settle` resolves when all are done; it rejects if any failed, once
+ * all have ended.
+ */
 export type LastWrites = Pick<Transaction, "lastly"> & { settle(): Promise<void> };
 
 /** Creates an empty collection of last writes. */

@@ -94,16 +94,14 @@ export function createRowsInOne({ all, run }: Sql): Rows {
   const select = (table: string, columns: readonly string[], keys: readonly Row[]) =>
     `SELECT ${stored(columns)} FROM ${wanted(table, keys.length)} JOIN "${table}" AS stored ON ${isGiven(columnsOf(keys))}`;
 
+  async function read<Shape extends Row>(table: string, columns: readonly string[], keys: readonly Row[], end: string) {
+    return keys.length === 0 ? [] : await all<Shape>(select(table, columns, keys) + end, JSON.stringify(keys));
+  }
+
   return {
-    async find<Shape extends Row>(table: string, columns: readonly string[], keys: readonly Row[]) {
-      if (keys.length === 0) return [];
-      return await all<Shape>(select(table, columns, keys), JSON.stringify(keys));
-    },
-    async lock<Shape extends Row>(table: string, columns: readonly string[], keys: readonly Row[]) {
-      if (keys.length === 0) return [];
-      const inOrder = `ORDER BY ${stored(columnsOf(keys))} FOR UPDATE OF stored`;
-      return await all<Shape>(`${select(table, columns, keys)} ${inOrder}`, JSON.stringify(keys));
-    },
+    find: (table, columns, keys) => read(table, columns, keys, ""),
+    lock: (table, columns, keys) =>
+      read(table, columns, keys, ` ORDER BY ${stored(columnsOf(keys))} FOR UPDATE OF stored`),
     async insert(table, rows, onConflict) {
       if (rows.length === 0) return;
       const columns = columnsOf(rows).map(nameOf).join(", ");

@@ -23,10 +23,11 @@ export type Checkpoints = {
   afterCommit(turn: Turn): void;
 };
 
-type Options = {
+/** What works on the files of a database between its commits. */
+export type BetweenCommits = {
   /** The connection that writes, in WAL mode. */
   writer: Database;
-  /** Runs work between transactions. Rejects once the database is closing, which makes a checkpoint. */
+  /** Runs work between transactions. Rejects once the database is closing, which makes a checkpoint and empties the log. */
   between(work: () => Promise<void>): Promise<void>;
   /** Throws if the files are no longer those at their paths: then nothing is copied from one to another. */
   requireFiles(): void;
@@ -36,7 +37,7 @@ type Options = {
  * Creates the checkpoints of a database. Each has a turn of its own: if a commit ran it, a send that waits for the writer would
  * wait for both.
  */
-export function createCheckpoints({ writer, between, requireFiles }: Options): Checkpoints {
+export function createCheckpoints({ writer, between, requireFiles }: BetweenCommits): Checkpoints {
   const look = tellsPages(writer) ? writer.prepare<{ log: number }, []>("PRAGMA wal_checkpoint(NOOP)") : undefined;
   let longWritten = 0;
   let isComing = false;

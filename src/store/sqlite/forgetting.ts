@@ -1,4 +1,4 @@
-import type { Database } from "bun:sqlite";
+import type { BetweenCommits } from "./checkpoints.ts";
 
 const soonMs = 500;
 const mayWaitMs = 10; // for readers, while writers wait
@@ -10,14 +10,9 @@ export type Forgetting = {
   stop(): void;
 };
 
-type Options = {
-  writer: Database;
+type Options = BetweenCommits & {
   /** The time that the writer waits for others otherwise. */
   busyTimeoutMs: number;
-  /** Runs work between transactions. Rejects once the database is closing, which empties the log. */
-  between(work: () => Promise<void>): Promise<void>;
-  /** Throws if the files are no longer those at their paths. */
-  requireFiles(): void;
 };
 
 /**
