@@ -8,10 +8,13 @@ import { ForeignLogError } from "./foreign-log.ts";
 import { DatabaseInUseError } from "./sqlite.ts";
 
 /**
- * A call from the serving thread to the writing thread. Batches cross as text (`packSends`), which costs a fifth of
- * cloning objects. Other calls are cloned, as text cannot express `undefined`.
+ * A request from the serving thread to the writing thread. Batches cross as text (`packSends`), which costs a fifth of
+ * cloning objects. Others are cloned, as text cannot express `undefined`.
  */
-export type Call = { id: number } & ({ port: string; method: string; args: unknown[] } | { sends: string });
+export type WriteRequest = { port: string; method: string; args: unknown[] } | { sends: string };
+
+/** A request with the id of its answer. */
+export type Call = { id: number } & WriteRequest;
 
 /** An error as it crosses threads, which drop its class. */
 export type SentError = {

@@ -16,6 +16,7 @@ import {
   receiveError,
   type SentOutcome,
   unpackOutcomes,
+  type WriteRequest,
 } from "./protocol.ts";
 import { openSqliteReaders, type SqliteReaders } from "./readers.ts";
 
@@ -24,7 +25,6 @@ const overlap = { depth: 2, from: 24 };
 const lookEveryMs = 1_000;
 const leastFreeBytes = 1_048_576; // a send of the largest body takes more
 
-type Request = { port: string; method: string; args: unknown[] } | { sends: string };
 type Waiting = { resolve(value: unknown): void; reject(error: Error): void };
 
 /**
@@ -68,7 +68,7 @@ export async function openSqliteThread(
     }
   });
 
-  function send(request: Request): Promise<unknown> {
+  function send(request: WriteRequest): Promise<unknown> {
     if (hasCrashed) return Promise.reject(gone());
     const id = ++lastId;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -112,7 +112,7 @@ export async function openSqliteThread(
 }
 
 /** The writes of the other thread. The protocol defines the types of their results: both ends are this code. */
-function remoteWrites(methods: Methods, send: (request: Request) => Promise<unknown>): Writes {
+function remoteWrites(methods: Methods, send: (request: WriteRequest) => Promise<unknown>): Writes {
   const call = <Result>(port: string, method: string, ...args: unknown[]) =>
     send({ port, method, args }) as Promise<Result>;
   const portOf = (port: string, names: readonly string[]) =>
