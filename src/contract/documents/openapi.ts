@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/json/json-values.ts";
 import { type ErrorCode, errorCatalogue } from "../errors/errors.ts";
 import { errorCodesOf, errorHeaders, problemExample } from "../errors/operation-errors.ts";
 import { type Problem, problemSchema } from "../errors/problem.ts";
@@ -8,8 +9,7 @@ import { createOperations } from "../operations/all.ts";
 import { noQuery, type Operation, type OperationAnswer, operationTags } from "../operations/operation.ts";
 import { linesType } from "../transfer/lines.ts";
 import { about, conventions, nestingRule } from "./about.ts";
-import { forGenerators } from "./generator-schemas.ts";
-import { createSchemaCollector, type JsonSchema, type SchemaCollector } from "./json-schema.ts";
+import { createSchemaCollector, type JsonSchema, type Keep, type SchemaCollector } from "./json-schema.ts";
 import { describeWebhooks, webhookTag } from "./openapi-webhooks.ts";
 
 /** The components that operations share, collected while describing them. */
@@ -199,4 +199,25 @@ function describeExample(code: ErrorCode, operation: Operation, { examples }: Co
   if (example.value.errors !== undefined) return example;
   examples[code] ??= example;
   return { $ref: `#/components/examples/${code}` };
+}
+
+/**
+ * The same schema in words that generators of clients know. Of a number or boolean with `const`, openapi-generator 7 makes Java
+ * that does not compile; a text with `const`, several generators take for any text. A nested object with a `title` goes to
+ * `keep`, because generators call it after all that it is nested in, or do not name it at all.
+ */
+function forGenerators(schema: JsonSchema, keep: Keep): JsonSchema {
+  return JSON.parse(JSON.stringify(schema), (_, value: unknown) => {
+    if (!isObject(value)) return value;
+    const { title, ...rest } = withoutConst(value);
+    if (typeof title !== "string" || rest.type !== "object") return withoutConst(value);
+    return keep(title, JSON.parse(JSON.stringify(rest)));
+  });
+}
+
+function withoutConst({ const: only, ...rest }: Record<string, unknown>): Record<string, unknown> {
+  if (typeof only === "string") return { ...rest, enum: [only] };
+  if (typeof only === "boolean") return { ...rest, not: { enum: [!only] } };
+  if (typeof only === "number") return { ...rest, type: "integer", minimum: only, maximum: only };
+  return only === undefined ? rest : { ...rest, const: only };
 }

@@ -5,7 +5,6 @@ import { createBatchOperations } from "./batch.ts";
 import { createConversationOperations } from "./conversations.ts";
 import { deliveryOperations } from "./delivery.ts";
 import { createTokenOperations, directoryOperations } from "./directory.ts";
-import { feedOperations } from "./feed.ts";
 import { fileOperations } from "./files.ts";
 import { keyOperations } from "./keys.ts";
 import { createMessageChangeOperations } from "./message-changes.ts";
@@ -124,7 +123,6 @@ export function createOperations(limits: PayloadLimits) {
     ...fileOperations,
     ...webhookOperations,
     ...presenceOperations,
-    ...feedOperations,
     ...keyOperations,
     ...auditOperations,
     ...openOperations,

@@ -1,10 +1,17 @@
 import { z } from "zod";
-import { nodeExample, onlineUserExample } from "../documents/examples.ts";
+import { feedQuery } from "../connections/feed.ts";
+import { messageExample, nodeExample, onlineUserExample, systemMessageExample } from "../documents/examples.ts";
 import { nodeList } from "../nodes.ts";
 import { onlineCount, onlinePage, onlineQuery } from "../presence.ts";
 import { defineOperation, organizationPath, pathBelow } from "./operation.ts";
 
-/** Presence (api.md, section 4) and nodes. */
+const feedExample = [
+  `event: message\nid: ${messageExample._id}\ndata: ${JSON.stringify({ message: messageExample })}\n\n`,
+  ":\n\n",
+  `event: system_message\nid: ${systemMessageExample._id}\ndata: ${JSON.stringify({ system_message: systemMessageExample })}\n\n`,
+].join("");
+
+/** Presence, the live feed and nodes (api.md, section 4). */
 export const presenceOperations = {
   listOnline: defineOperation({
     method: "get",
@@ -32,5 +39,25 @@ export const presenceOperations = {
     summary: "List the nodes with their connections and lag",
     description: "Each node reports its status every 2 s. The call works without the bus.",
     answers: { 200: { description: "All nodes.", schema: nodeList, example: { items: [nodeExample] } } },
+  }),
+  streamEvents: defineOperation({
+    method: "get",
+    ...pathBelow(organizationPath, "/events"),
+    tag: "Presence",
+    scope: "observe",
+    audit: "all", // it shows message content
+    summary: "Watch everything that is delivered in the organization, live",
+    description:
+      "A stream of server-sent events in the order of the organization's log, the same on every node: `event: message` with a MessageEvent and `event: system_message` with a SystemMessageEvent. `data` is the same JSON that recipients get, whether or not anyone is online. The feed contains everything that is sent after the response begins, without gaps, for as long as it stays open. It contains nothing older, and the server ignores `Last-Event-ID` and `lastEventId`. The server disconnects a client that reads too slowly. The feed ends within 5 seconds after the key is revoked or expires, when the organization is deleted, and when the node stops. The heartbeat is a comment line.",
+    query: feedQuery,
+    answers: {
+      200: {
+        description: "The feed, which stays open.",
+        contentType: "text/event-stream",
+        schema: z.string(),
+        example: feedExample,
+      },
+    },
+    errors: ["organization_not_found"],
   }),
 };
