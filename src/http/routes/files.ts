@@ -13,6 +13,7 @@ import type { RateLimit } from "../../services/limits/key-rates.ts";
 import { admitOnceKnown, type OrganizationUse } from "../../services/limits/organization-use.ts";
 import type { Identity } from "../../services/sessions/tokens.ts";
 import { isKnown, rangeOf } from "../answers/byte-range.ts";
+import { answerDone, answerShowing } from "../answers/plain-answers.ts";
 import type { Bind } from "../bind.ts";
 import type { Router } from "../call/exchange.ts";
 import type { LongCall } from "../call/handler.ts";
@@ -56,14 +57,8 @@ export function bindFiles(bind: Bind, operations: Operations, { files }: Pick<Se
       return { status: isNew ? 201 : 200, body: shown };
     }),
   );
-  bind(operations.getFile, async ({ params: { org, file_id } }) => ({
-    status: 200,
-    body: await files.get(org, file_id),
-  }));
-  bind(operations.deleteFile, async ({ params: { org, file_id } }) => {
-    await files.remove(org, file_id);
-    return { status: 204 };
-  });
+  bind(operations.getFile, ({ params: { org, file_id } }) => answerShowing(files.get(org, file_id)));
+  bind(operations.deleteFile, ({ params: { org, file_id } }) => answerDone(files.remove(org, file_id)));
 }
 
 /**

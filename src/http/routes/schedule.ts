@@ -1,6 +1,7 @@
 import type { Operations } from "../../contract/operations/all.ts";
 import type { DryRuns } from "../../services/messages/dry-runs.ts";
 import type { Schedule } from "../../services/schedule/schedule.ts";
+import { answerDone, answerShowing } from "../answers/plain-answers.ts";
 import type { Bind } from "../bind.ts";
 
 type Services = { schedule: Schedule; dryRuns: DryRuns };
@@ -19,16 +20,9 @@ export function bindSchedule(bind: Bind, operations: Operations, { schedule, dry
     const { shown, isNew } = await schedule.put(caller, { org, id }, body);
     return { status: isNew ? 201 : 200, body: shown };
   });
-  bind(operations.getScheduled, async ({ params: { org, sid: id } }) => ({
-    status: 200,
-    body: await schedule.get({ org, id }),
-  }));
-  bind(operations.deleteScheduled, async ({ caller, params: { org, sid: id } }) => {
-    await schedule.cancel(caller, { org, id });
-    return { status: 204 };
-  });
-  bind(operations.listScheduled, async ({ params, query }) => ({
-    status: 200,
-    body: await schedule.list(params.org, query),
-  }));
+  bind(operations.getScheduled, ({ params: { org, sid: id } }) => answerShowing(schedule.get({ org, id })));
+  bind(operations.deleteScheduled, ({ caller, params: { org, sid: id } }) =>
+    answerDone(schedule.cancel(caller, { org, id })),
+  );
+  bind(operations.listScheduled, ({ params, query }) => answerShowing(schedule.list(params.org, query)));
 }
