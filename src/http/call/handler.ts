@@ -62,8 +62,17 @@ export type LongCall = {
   permit(): Promise<void>;
   /** Charges more work to the call, in requests. Resolves once its limits allow more. */
   pay(cost: number, options?: PayOptions): Promise<void>;
-  /** Records the success of the call in the audit log, with what it did. */
-  record(target: AuditTarget): Promise<void>;
+  /** Records the success of the call in the audit log, with what came of its lines. */
+  record(counts: LineCounts): Promise<void>;
+};
+
+/** What came of the lines of a call. `organization`: the only one that they were for, unless the path names it. */
+type LineCounts = {
+  organization?: string | undefined;
+  lines: number;
+  failed: number;
+  stored?: number;
+  replayed?: number;
 };
 
 /**

@@ -31,8 +31,9 @@ export function createLongCalls(
         }
       },
       pay: (cost, options) => charges.pay(charge, cost, options),
-      async record(done) {
-        addTarget(exchange, done);
+      async record({ organization, ...counts }) {
+        const texts = Object.entries(counts).map(([name, count]) => [name, String(count)]);
+        addTarget(exchange, { ...(organization !== undefined && { organization }), ...Object.fromEntries(texts) });
         await recorder.succeed(exchange, 200);
       },
       permit: () => permitAgain(exchange),

@@ -1,10 +1,8 @@
 import type { Operations } from "../../contract/operations/all.ts";
 import { linesType } from "../../contract/transfer/lines.ts";
-import type { BatchCall } from "../../services/messages/batch-run.ts";
 import type { Batches } from "../../services/messages/batches.ts";
 import { streamOf } from "../answers/text-stream.ts";
 import type { Bind } from "../bind.ts";
-import type { LongCall } from "../call/handler.ts";
 import { readLines, requireLines } from "../requests/lines.ts";
 
 type Services = { batches: Batches; limits: { requestBytes: number } };
@@ -16,22 +14,6 @@ export function bindBatches(bind: Bind, operations: Operations, { batches, limit
     requireLines(headers.get("content-type"));
     const blocks = readLines(call.request.body, limits.requestBytes);
     const wish = { caller, isDryRun: query.dry_run, perSecond: query.rate, blocks };
-    return { status: 200, stream: streamOf(batches.open(wish, callOf(call))), streamType: linesType, isRecorded: true };
+    return { status: 200, stream: streamOf(batches.open(wish, call)), streamType: linesType, isRecorded: true };
   });
-}
-
-function callOf({ requestId, pay, permit, record }: LongCall): BatchCall {
-  return {
-    requestId,
-    pay,
-    permit,
-    record: ({ organization, lines, stored, replayed, failed }) =>
-      record({
-        organization,
-        lines: String(lines),
-        stored: String(stored),
-        replayed: String(replayed),
-        failed: String(failed),
-      }),
-  };
 }

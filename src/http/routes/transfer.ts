@@ -4,7 +4,6 @@ import type { Exports } from "../../services/transfer/exports.ts";
 import type { Imports } from "../../services/transfer/imports.ts";
 import { streamOf } from "../answers/text-stream.ts";
 import type { Bind } from "../bind.ts";
-import type { LongCall } from "../call/handler.ts";
 import { readLines, requireLines } from "../requests/lines.ts";
 
 type Services = { imports: Imports; exports: Exports; limits: { requestBytes: number } };
@@ -15,7 +14,7 @@ export function bindTransfer(bind: Bind, operations: Operations, { imports, expo
     const call = longCall();
     requireLines(headers.get("content-type"));
     const blocks = readLines(call.request.body, limits.requestBytes);
-    const report = await imports.open({ caller, org, isDryRun: query.dry_run, blocks }, callOf(call));
+    const report = await imports.open({ caller, org, isDryRun: query.dry_run, blocks }, call);
     return { status: 200, stream: streamOf(report), streamType: linesType, isRecorded: true };
   });
   bind(operations.exportOrganization, async ({ caller, params: { org } }, call) => ({
@@ -28,14 +27,4 @@ export function bindTransfer(bind: Bind, operations: Operations, { imports, expo
     stream: streamOf(await exports.open({ caller, org, uid }, call())),
     streamType: linesType,
   }));
-}
-
-function callOf({ requestId, pay, permit, record }: LongCall) {
-  return {
-    requestId,
-    pay,
-    permit,
-    record: ({ lines, failed }: { lines: number; failed: number }) =>
-      record({ lines: String(lines), failed: String(failed) }),
-  };
 }
