@@ -36,11 +36,7 @@ export async function startJobs(context: Context, parts: Parts): Promise<void> {
   startRetention(context, store, outbox);
   scheduler.start({ audit, outages, onError });
   onStop(scheduler.stop, sendsMayTakeMs);
-  poster.start({
-    outages,
-    onError,
-    onDisabled: ({ org, id }) => log.warn({ org, webhook: id }, "switched off a webhook, as its receiver answered 410"),
-  });
+  poster.start(outages);
   onStop(poster.stop, sendsMayTakeMs);
   parts.startUpkeep();
   outbox?.start();

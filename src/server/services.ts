@@ -125,6 +125,9 @@ export function createServices(context: Context, dependencies: Dependencies) {
       allowsPrivate: config.HERALD_WEBHOOK_ALLOW_PRIVATE,
       clock,
       elapsed: steadyClock,
+      onDisabled: ({ org, id }) =>
+        log.warn({ org, webhook: id }, "switched off a webhook, as its receiver answered 410"),
+      onError,
     }),
     presence,
     organizations: createOrganizationDirectory({ ...store, limits: organizationLimits, presence, clock }),

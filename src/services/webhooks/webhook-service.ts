@@ -25,17 +25,10 @@ export type WebhookService = {
   poster: {
     figures: PostFigures;
     /** Starts to find the users who were not reached, and to post them. */
-    start(observers: Observers): void;
+    start(outages: OutageEvents): void;
     /** Starts nothing more. Resolves after the posts in flight. */
     stop(): Promise<void>;
   };
-};
-
-type Observers = {
-  outages: OutageEvents;
-  /** Called when a webhook is switched off because its receiver answered 410. */
-  onDisabled(hook: Pick<StoredWebhook, "org" | "id">): void;
-  onError(error: unknown): void;
 };
 
 type Dependencies = {
@@ -50,6 +43,9 @@ type Dependencies = {
   elapsed: Clock;
   attempt?: Attempt;
   random?(): number;
+  /** Called when a webhook is switched off because its receiver answered 410. */
+  onDisabled(hook: Pick<StoredWebhook, "org" | "id">): void;
+  onError(error: unknown): void;
 };
 
 const pollEveryMs = 800;
@@ -62,23 +58,14 @@ const yieldMs = 150;
 export function createWebhookService(dependencies: Dependencies): WebhookService {
   const { webhookDeliveries, allowsPrivate, elapsed, random = Math.random } = dependencies;
   const attempt = dependencies.attempt ?? createAttempt({ allowsPrivate, elapsed });
-  let observers: Observers | undefined;
   let isStopped = false;
 
-  const posting = createPosting({
-    ...dependencies,
-    attempt,
-    random,
-    onRoom: () => tries.wakeIn(0),
-    onDisabled: (hook) => observers?.onDisabled(hook),
-    onError: (error) => observers?.onError(error),
-  });
+  const posting = createPosting({ ...dependencies, attempt, random, onRoom: () => tries.wakeIn(0) });
   const hugeEvents = createHugeEvents({
     ...dependencies,
     pages: createUnreachedPages(dependencies),
     onParts: () => tries.wakeIn(0),
     onRoom: () => events.wakeIn(0),
-    onError: (error) => observers?.onError(error),
   });
   const dueEvents = createDueEvents({ ...dependencies, hugeEvents });
 
@@ -112,10 +99,9 @@ export function createWebhookService(dependencies: Dependencies): WebhookService
     hooks: createWebhooks({ ...dependencies, attempt, onDue: () => tries.wakeIn(0) }),
     poster: {
       figures: posting.figures,
-      start(watching) {
-        observers = watching;
-        events.start(watching.outages);
-        tries.start(watching.outages);
+      start(outages) {
+        events.start(outages);
+        tries.start(outages);
       },
       async stop() {
         isStopped = true;
