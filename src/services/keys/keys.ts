@@ -46,7 +46,7 @@ type Dependencies = {
  * Creates API keys on the store. The node asks the store again after each change, so that it takes effect here at once.
  */
 export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependencies): Keys {
-  const digestText = (key: string) => digest.of(key).toString("base64url");
+  const hashed = (key: string) => ({ digest: digest.of(key).toString("base64url"), pepper: digest.pepper });
 
   async function find(caller: Caller, id: string): Promise<StoredKey> {
     const key = await keys.get(id);
@@ -81,8 +81,7 @@ export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependenci
       permitRights(caller, rights);
       const { id, key } = createApiKey();
       const stored = { ...rights, id, name, createdAt: now };
-      const hashed = { digest: digestText(key), pepper: digest.pepper };
-      if (!(await keys.create({ ...stored, ...hashed }, proofOf(caller, now))))
+      if (!(await keys.create({ ...stored, ...hashed(key) }, proofOf(caller, now))))
         throw errorAbout("organization_not_found", { organization: rights.org ?? "" });
       await cache.refresh(id);
       return { ...show({ ...stored, secrets: [], lastUsedAt: null }), key };
@@ -111,8 +110,7 @@ export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependenci
       }
       permitRights(caller, await find(caller, id));
       const { key } = createApiKey(id);
-      const secret = { digest: digestText(key), pepper: digest.pepper };
-      const rotation = { ...secret, othersEndAt: now + overlapSeconds * 1000, keep: maxSecrets, now };
+      const rotation = { ...hashed(key), othersEndAt: now + overlapSeconds * 1000, keep: maxSecrets, now };
       const rotated = await keys.rotate(id, rotation, proofOf(caller, now));
       if (rotated === undefined) throw absent("API key", id);
       await cache.refresh(id);

@@ -62,7 +62,7 @@ const participantsOfItem = 60; // two rows each, which fit the smallest part of 
 
 /** Creates imports on the store. */
 export function createImports(dependencies: Dependencies): Imports {
-  const { imports, keys, organizations, use, slots, thread, limits, clock, elapsed, problemForm } = dependencies;
+  const { keys, organizations, slots, thread, limits, clock, elapsed, problemForm } = dependencies;
   const longLines = createQueue(() => unavailable({ detail: "this node is shutting down; send all lines again" }));
   const reader = createLineReader({ limits, participantsOfItem, now: clock.now });
   let isStopping = false;
@@ -146,19 +146,8 @@ export function createImports(dependencies: Dependencies): Imports {
   }
 
   async function* report(wish: ImportWish, call: TransferCall, release: () => void): AsyncGenerator<string, void> {
-    const { org, caller, isDryRun } = wish;
     const progress = createImportProgress(call.requestId, problemForm);
-    const maxParticipants = limits.participants;
-    const parts = createImportParts({
-      imports,
-      use,
-      progress,
-      org,
-      caller,
-      isDryRun,
-      maxParticipants,
-      clock,
-    });
+    const parts = createImportParts({ ...dependencies, ...wish, progress, maxParticipants: limits.participants });
     let isRecorded = false;
     const record = async () => await call.record({ lines: progress.lines, failed: progress.failed });
     const recordEnd = async () => {
