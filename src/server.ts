@@ -66,10 +66,10 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const secrets = secretsOf(config, context);
   const limits = startLimits(context, store);
   const base = { ...secrets, ...bus, ...stored, ...limits, tls, tracing };
-  const services = createServices(context, base);
+  const audit = createAudit({ ...context, ...store, elapsed: context.steadyClock });
+  const services = createServices(context, { ...base, audit });
   const files = createNodeFiles(context, { ...base, ...services });
   const keys = await openKeys(context, base);
-  const audit = createAudit({ ...context, ...store, elapsed: context.steadyClock });
   onStop(audit.stop, auditMayTakeMs);
   const demo = config.HERALD_DEMO ? await ensureDemo(services.directory, services.conversations) : undefined;
   const gateway = openGateway(context, { ...base, ...services, ...files });

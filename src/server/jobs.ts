@@ -1,6 +1,5 @@
 import { keepOf } from "../config.ts";
 import { followTls } from "../lib/tls/follow-tls.ts";
-import type { Audit } from "../services/audit.ts";
 import type { Nodes } from "../services/nodes/nodes.ts";
 import { createRetention } from "../services/retention.ts";
 import type { Context } from "./context.ts";
@@ -21,7 +20,6 @@ const skewExplanation =
 type Parts = Stored &
   Services &
   NodeFiles & {
-    audit: Audit;
     nodes: Nodes;
     outbox: NodeOutbox | undefined;
     server: Listening["server"];
@@ -30,11 +28,11 @@ type Parts = Stored &
 
 /** Starts what a node does by itself, without a call. Resolves once the other nodes know of it. */
 export async function startJobs(context: Context, parts: Parts): Promise<void> {
-  const { clock, log, outages, onError, onStop } = context;
-  const { store, counting, scheduler, poster, audit, outbox, server, tls } = parts;
+  const { clock, log, outages, onStop } = context;
+  const { store, counting, scheduler, poster, outbox, server, tls } = parts;
   await startBeat(context, parts);
   startRetention(context, store, outbox);
-  scheduler.start({ audit, outages, onError });
+  scheduler.start(outages);
   onStop(scheduler.stop, sendsMayTakeMs);
   poster.start(outages);
   onStop(poster.stop, sendsMayTakeMs);

@@ -6,6 +6,7 @@ import { rootCauseOf } from "../lib/observing/root-cause.ts";
 import { createSparing } from "../lib/observing/sparing.ts";
 import { createLimiter } from "../lib/queues/limiter.ts";
 import { joinIds } from "../lib/text/joined-ids.ts";
+import type { Audit } from "../services/audit.ts";
 import { createAwaitedSends } from "../services/delivery/awaited-sends.ts";
 import { createDeliveryReports } from "../services/delivery/delivery-reports.ts";
 import { createReceipts } from "../services/delivery/receipts.ts";
@@ -54,7 +55,7 @@ const unreadableAdvice =
 /** The services of a node. */
 export type Services = ReturnType<typeof createServices>;
 
-type Dependencies = Pick<Secrets, "tokenSecret"> & Limits & Pick<NodeBus, "bus"> & { store: Store };
+type Dependencies = Pick<Secrets, "tokenSecret"> & Limits & Pick<NodeBus, "bus"> & { store: Store; audit: Audit };
 
 const tellToReadLater = () =>
   rateLimited({
@@ -67,7 +68,7 @@ const tellToReadLater = () =>
 /** Creates the services on a store. */
 export function createServices(context: Context, dependencies: Dependencies) {
   const { config, nodeId, thread, clock, steadyClock, problemForm, log, later, onError } = context;
-  const { tokenSecret, store, organizationLimits, use, refusals, bus } = dependencies;
+  const { tokenSecret, store, audit, organizationLimits, use, refusals, bus } = dependencies;
   const limits = httpLimitsOf(config);
   const tokens = createTokens({
     secret: tokenSecret,
@@ -119,7 +120,7 @@ export function createServices(context: Context, dependencies: Dependencies) {
     }),
     changes: createChanges({ ...store, use, clock }),
     reads: createReads({ ...store, use, clock }),
-    ...createScheduling({ ...store, use, limits, clock, elapsed: steadyClock, problemForm }),
+    ...createScheduling({ ...store, audit, use, limits, clock, elapsed: steadyClock, problemForm, onError }),
     ...createWebhookService({
       ...store,
       allowsPrivate: config.HERALD_WEBHOOK_ALLOW_PRIVATE,

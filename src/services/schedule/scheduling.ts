@@ -22,13 +22,11 @@ export type Scheduling = {
   scheduler: {
     figures: ScheduleFigures;
     /** Begins to send what is due. */
-    start(observers: Observers): void;
+    start(outages: OutageEvents): void;
     /** Ends after the current commit; resolves then. */
     stop(): Promise<void>;
   };
 };
-
-type Observers = { audit: Pick<Audit, "record">; outages: OutageEvents; onError(error: unknown): void };
 
 type Dependencies = {
   schedule: ScheduleReads & ScheduleWrites & { isShared: boolean };
@@ -43,6 +41,8 @@ type Dependencies = {
   problemForm?: ProblemForm;
   /** Spreads the looks of nodes: a number from 0 to 1; that of `Math` by default. */
   random?(): number;
+  audit: Pick<Audit, "record">;
+  onError(error: unknown): void;
 };
 
 /** The name of the server's own sends in the audit log. */
@@ -50,17 +50,16 @@ const operation = "sendScheduled";
 
 /** Creates the schedule, and what sends from it once it is started. */
 export function createScheduling({ limits, elapsed, ...dependencies }: Dependencies): Scheduling {
+  const { audit, onError } = dependencies;
   const readRequest = createRequestReader(limits);
   const figures: ScheduleFigures = { sent: 0, failed: 0 };
-  let observers: Observers | undefined;
-  const onError = (error: unknown) => observers?.onError(error);
 
   /** Records what the server sent. Nobody waits for a response, so a failure is only reported. */
   function recordEnd({ org, id, keyId, tryId, request, failure }: EndedSend): void {
     const error = failure && errorOfFailure(failure);
     figures[error === undefined ? "sent" : "failed"]++;
     const conversation = request !== undefined && "message" in request ? request.message.cid : undefined;
-    const recorded = observers?.audit.record({
+    const recorded = audit.record({
       requestId: tryId,
       operation,
       caller: unlisted(keyId),
@@ -69,7 +68,7 @@ export function createScheduling({ limits, elapsed, ...dependencies }: Dependenc
       status: error?.status ?? 201,
       code: error?.code,
     });
-    recorded?.catch(onError);
+    recorded.catch(onError);
   }
 
   const dueSends = createDueSends({
@@ -78,7 +77,6 @@ export function createScheduling({ limits, elapsed, ...dependencies }: Dependenc
     onEnd(ended) {
       for (const one of ended) recordEnd(one);
     },
-    onError,
   });
   const { start, stop, expect } = createScheduler({
     ...dependencies,
@@ -88,13 +86,6 @@ export function createScheduling({ limits, elapsed, ...dependencies }: Dependenc
   });
   return {
     schedule: createSchedule({ ...dependencies, readRequest, onScheduled: expect }),
-    scheduler: {
-      figures,
-      start(given) {
-        observers = given;
-        start(given.outages);
-      },
-      stop,
-    },
+    scheduler: { figures, start, stop },
   };
 }

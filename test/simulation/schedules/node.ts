@@ -71,12 +71,10 @@ export function startNode(options: Options): Node {
     clock: { now: nodeTime },
     elapsed: { now: nodeTime },
     random: random.next,
-  });
-  scheduling.scheduler.start({
     audit: { record: async () => undefined },
-    outages: { onError: () => undefined, onRecovery: () => undefined },
     onError,
   });
+  scheduling.scheduler.start({ onError: () => undefined, onRecovery: () => undefined });
   return {
     ...scheduling,
     died: death.promise,
