@@ -1,4 +1,5 @@
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
+import { threadCosts } from "../limits/costs.ts";
 
 /** The earliest time for each of many users. */
 export type UserTimes = {
@@ -10,8 +11,6 @@ export type UserTimes = {
 };
 
 type List = { uids: readonly string[]; time: number };
-
-const usersPerTurn = 5_000;
 
 /**
  * Creates an empty collection. The first search goes through the lists; an index, which takes as long again, is built
@@ -61,11 +60,14 @@ export function createUserTimes(): UserTimes {
 
 /** Visits each user of the lists. */
 async function visit(lists: readonly List[], take: (uid: string, time: number) => void): Promise<void> {
-  let users = 0;
+  const sliceMs = threadCosts.slice / 1_000;
+  let sliceEndsAt = performance.now() + sliceMs;
   for (const { uids, time } of lists)
     for (const uid of uids) {
       take(uid, time);
-      if (++users % usersPerTurn === 0) await nextTurn();
+      if (performance.now() < sliceEndsAt) continue;
+      await nextTurn();
+      sliceEndsAt = performance.now() + sliceMs;
     }
 }
 
