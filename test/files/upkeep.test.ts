@@ -65,7 +65,7 @@ function startFiles() {
     clock,
     elapsed: clock,
   });
-  const upkeep = createFileUpkeep({ upkeep: store.files, bytes, clock, pause: async () => undefined });
+  const upkeep = createFileUpkeep({ upkeep: store.files, bytes, clock });
   return { store, files, upkeep, state, told, figures };
 }
 

@@ -6,19 +6,17 @@ type Options = {
   /** Reports what it cannot remove. */
   bytes: Pick<FileBytes, "remove">;
   clock: Clock;
-  pause?(ms: number): Promise<void>;
 };
 
 const rowsAtOnce = 100;
 const uploadsMayTakeMs = 24 * 3600 * 1000;
-const pauseMs = 20;
 const runsPerLook = 60;
 
 /**
  * Creates the upkeep of files. Each run removes what nobody needs; every sixtieth one first looks at all attachments for those
- * whose messages are gone.
+ * whose messages are gone. It takes small steps, which take turns with other writes.
  */
-export function createFileUpkeep({ upkeep, bytes, clock, pause = Bun.sleep }: Options) {
+export function createFileUpkeep({ upkeep, bytes, clock }: Options) {
   let runs = 0;
   let isStopped = false;
   let running: Promise<void> | undefined;
@@ -27,19 +25,17 @@ export function createFileUpkeep({ upkeep, bytes, clock, pause = Bun.sleep }: Op
     let place: AttachmentPlace | undefined;
     do {
       place = await upkeep.release(place, { limit: rowsAtOnce, now: clock.now() });
-      await pause(pauseMs);
     } while (place !== undefined && !isStopped);
   }
 
   async function removeAll(): Promise<void> {
-    while (!isStopped && (await upkeep.expire(clock.now(), rowsAtOnce)) > 0) await pause(pauseMs);
+    while (!isStopped && (await upkeep.expire(clock.now(), rowsAtOnce)) > 0);
     while (!isStopped) {
       const unwanted = await upkeep.unwanted(clock.now() - uploadsMayTakeMs, rowsAtOnce);
       if (unwanted.length === 0) return;
       const removed = await removeBytes(unwanted);
       await upkeep.forget(removed);
       if (removed.length < unwanted.length) return; // the next run tries again
-      await pause(pauseMs);
     }
   }
 
