@@ -252,7 +252,7 @@ function logOf(row: LockedRow): LockedLog {
     storedBytes: Number(row.stored_bytes),
     countedTo: Number(row.counted_to),
     pastHead: Number(row.past_head),
-    wishes: readWishes(row.webhooks),
+    wishes: row.webhooks === null ? [] : readWishes(row.webhooks),
   };
 }
 

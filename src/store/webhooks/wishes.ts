@@ -20,9 +20,9 @@ export function wishesColumn(webhooks: readonly StoredWebhook[]): string | null 
   return wishes.length === 0 ? null : JSON.stringify(wishes);
 }
 
-/** The wishes of that column. */
-export function readWishes(column: string | null): Wish[] {
-  return column === null ? [] : JSON.parse(column);
+/** The wishes of that column, unless it is NULL: there are none then. */
+export function readWishes(column: string): Wish[] {
+  return JSON.parse(column);
 }
 
 /** The rows of `webhook_due` for an event: one for each webhook that waits for its kind. */
