@@ -17,11 +17,7 @@ import { addListenCommand } from "./commands/events/listen.ts";
 import { addTailCommand } from "./commands/events/tail.ts";
 import { addFileCommands } from "./commands/files/files.ts";
 import { addHealthCommand } from "./commands/health.ts";
-import { addKeysCreateCommand } from "./commands/keys/create.ts";
-import { addKeysGetCommand } from "./commands/keys/get.ts";
-import { addKeysListCommand } from "./commands/keys/list.ts";
-import { addKeysRevokeCommand } from "./commands/keys/revoke.ts";
-import { addKeysRotateCommand } from "./commands/keys/rotate.ts";
+import { addKeysCommands } from "./commands/keys/keys.ts";
 import { addMigrateCommand } from "./commands/migrate.ts";
 import { addNodesCommand } from "./commands/nodes.ts";
 import { addOpenapiCommand } from "./commands/openapi.ts";
@@ -44,6 +40,7 @@ import { addWebhookCommands } from "./commands/webhooks/webhooks.ts";
 import { explain } from "./errors/explain.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { createOutput, type Output } from "./output/output.ts";
+import { addGroup } from "./server-commands.ts";
 import { withKnownWords } from "./synonyms.ts";
 import { addVersionCommand, heraldVersion } from "./version.ts";
 import { addWorkerCommand } from "./workers/worker.ts";
@@ -93,10 +90,7 @@ export function createProgram(output: Output): Command {
   addUpgradeCommand(program, output);
   addMigrateCommand(program, output);
   program.commandsGroup("Messages:");
-  const send = program
-    .command("send")
-    .description("send a message to a conversation, or a system message to users")
-    .helpCommand(false);
+  const send = addGroup(program, "send", "send a message to a conversation, or a system message to users");
   addSendMessageCommand(send, output);
   addSendSystemCommand(send, output);
   addBatchCommand(program, output);
@@ -123,12 +117,7 @@ export function createProgram(output: Output): Command {
   addLogoutCommand(program, output);
   addProfilesCommand(program, output);
   addWhoamiCommand(program, output);
-  const keys = program.command("keys").description("create, list, rotate and revoke API keys").helpCommand(false);
-  addKeysCreateCommand(keys, output);
-  addKeysListCommand(keys, output);
-  addKeysGetCommand(keys, output);
-  addKeysRotateCommand(keys, output);
-  addKeysRevokeCommand(keys, output);
+  addKeysCommands(program, output);
   addAuditCommand(program, output);
   program.commandsGroup("This program:");
   addOpenapiCommand(program, output);

@@ -1,23 +1,13 @@
 import { type Command, Option } from "commander";
 import type { AuditEntry, AuditFilter } from "../../../sdk/admin.ts";
 import { parsePast, parsePositive } from "../arguments.ts";
-import { accessServer, addClientOptions, type ClientOptions } from "../client-options.ts";
 import type { Output } from "../output/output.ts";
-import { addListOptions, type ListOptions, printList } from "../output/pages.ts";
 import { printableLine } from "../output/printable.ts";
+import { addList } from "../server-commands.ts";
 
-type AuditOptions = ClientOptions &
-  ListOptions & {
-    org?: string;
-    by?: string;
-    operation?: string;
-    result?: "done" | "refused" | "failed";
-    status?: number;
-    since?: string;
-    until?: string;
-  };
+type AuditOptions = Omit<AuditFilter, "organization" | "key"> & { org?: string; by?: string };
 
-const afterHelp = `
+const help = `
 Examples:
   herald audit --org demo --since 7d
   herald audit --result refused --limit 20
@@ -39,26 +29,23 @@ export function addAuditCommand(program: Command, output: Output): void {
     .option("--status <status>", "only calls with this HTTP status", parsePositive)
     .option("--since <when>", "only calls since this time, or since a duration ago, such as 7d, 12h or 30m", parsePast)
     .option("--until <when>", "only calls before this time, or before a duration ago", parsePast);
-  addClientOptions(addListOptions(command))
-    .addHelpText("after", afterHelp)
-    .action(async (options: AuditOptions) => {
-      const { org, by, operation, result, status, since, until } = options;
-      const filter: AuditFilter = {
-        ...(org !== undefined && { organization: org }),
-        ...(by !== undefined && { key: by }),
-        ...(operation !== undefined && { operation }),
-        ...(result !== undefined && { result }),
-        ...(status !== undefined && { status }),
-        ...(since !== undefined && { since }),
-        ...(until !== undefined && { until }),
-      };
-      const admin = accessServer(options).admin();
-      const print = (entries: readonly AuditEntry[]) => {
+  addList(command, output, {
+    help,
+    list: (admin, { org, by, ...more }: AuditOptions) => ({
+      read(page) {
+        const filter = {
+          ...(org !== undefined && { organization: org }),
+          ...(by !== undefined && { key: by }),
+          ...more,
+        };
+        return admin.listAudit({ ...filter, ...page });
+      },
+      print(entries) {
         for (const entry of entries) for (const line of describe(entry, output)) output.result(line);
-      };
-      const none = "No matching entries.";
-      await printList((page) => admin.listAudit({ ...filter, ...page }), { options, print, none, output });
-    });
+      },
+      none: "No matching entries.",
+    }),
+  });
 }
 
 /** Two lines: time, operation and result, then the target and the caller. */

@@ -1,13 +1,18 @@
 import type { Command } from "commander";
 import type { DirectoryEntry, Organization, OrganizationLimits } from "../../../../sdk/admin.ts";
 import { parseLimit } from "../../arguments.ts";
-import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { printFields, titleOf } from "../../output/fields.ts";
 import type { Output } from "../../output/output.ts";
-import { addListOptions, type ListOptions, printList } from "../../output/pages.ts";
-import { printableLine } from "../../output/printable.ts";
 import { type Column, createTable } from "../../output/table.ts";
-import { addYesOption, confirmDeletion } from "./deletion.ts";
+import { addCall, addGroup, addList } from "../../server-commands.ts";
+import {
+  addNameOptions,
+  addYesOption,
+  confirmDeletion,
+  type DeletionOptions,
+  type NameOptions,
+  nameField,
+} from "./options.ts";
 
 const columns: Column<DirectoryEntry>[] = [
   { title: "ORGANIZATION", cell: ({ id }) => id },
@@ -24,37 +29,22 @@ const limitNames: Record<keyof OrganizationLimits, string> = {
 
 /** `herald orgs list`, `get`, `put` and `delete`. */
 export function addOrgsCommands(program: Command, output: Output): void {
-  const orgs = program
-    .command("orgs")
-    .description("list, create, change and delete organizations, and set their limits")
-    .helpCommand(false);
-  addList(orgs, output);
-  addGet(orgs, output);
-  addPut(orgs, output);
-  addDelete(orgs, output);
-}
+  const orgs = addGroup(program, "orgs", "list, create, change and delete organizations, and set their limits");
+  const addOne = (name: string, description: string) =>
+    orgs.command(name).description(description).argument("<org>", "id of the organization");
 
-function addList(orgs: Command, output: Output): void {
-  addClientOptions(addListOptions(orgs.command("list").description("list the organizations, by id")))
-    .addHelpText("after", "\nExamples:\n  herald orgs list\n  herald orgs list --all --json")
-    .action(async (options: ClientOptions & ListOptions) => {
-      const admin = accessServer(options).admin();
-      const { print } = createTable(columns, output);
-      await printList(admin.listOrganizations, { options, print, none: "There are no organizations yet.", output });
-    });
-}
-
-function addGet(orgs: Command, output: Output): void {
-  const command = orgs
-    .command("get")
-    .description("show an organization, its limits and its current usage")
-    .argument("<org>", "id of the organization")
-    .option("--json", "print one JSON object");
-  addClientOptions(command)
-    .addHelpText("after", "\nExample:\n  herald orgs get demo")
-    .action(async (org: string, { json, ...access }: ClientOptions & { json?: true }) => {
-      const shown = await accessServer(access).admin().getOrganization(org);
-      if (json) return output.json(shown);
+  addList(orgs.command("list").description("list the organizations, by id"), output, {
+    help: "\nExamples:\n  herald orgs list\n  herald orgs list --all --json",
+    list: (admin) => ({
+      read: admin.listOrganizations,
+      print: createTable(columns, output).print,
+      none: "There are no organizations yet.",
+    }),
+  });
+  addCall(addOne("get", "show an organization, its limits and its current usage"), output, {
+    help: "\nExample:\n  herald orgs get demo",
+    call: ({ admin }, org: string) => admin().getOrganization(org),
+    show(shown) {
       printFields(titleOf(shown), [["created", shown.created_at]], output);
       createTable(limitColumns(shown), output).print([
         "requests_per_second",
@@ -62,7 +52,30 @@ function addGet(orgs: Command, output: Output): void {
         "connections",
         "stored_bytes",
       ]);
-    });
+    },
+  });
+  const put = "create an organization, or change its name and its limits; what is not given stays as it is";
+  addCall(addLimitOptions(addNameOptions(addOne("put", put))), output, {
+    help: '\nA limit is a whole number, 0 for no limit, or `default` for that of the server.\n\nExamples:\n  herald orgs put bakery --name "The bakery"\n  herald orgs put bakery --messages-per-second 100 --stored-bytes default',
+    json: "print the server's response as one JSON object",
+    call({ admin }, org: string, options: NameOptions & LimitOptions) {
+      const limits = limitsOf(options);
+      const given = Object.keys(limits).length > 0;
+      return admin().putOrganization(org, { ...nameField(options), ...(given && { limits }) });
+    },
+    done: (answer) => `saved ${titleOf(answer)}`,
+  });
+  const deletion = "delete an organization with its users, conversations and messages, and close its connections";
+  addCall(addYesOption(addOne("delete", deletion)), output, {
+    help: "\nExamples:\n  herald orgs delete bakery\n  herald orgs delete bakery --yes",
+    async call({ admin, url }, org: string, options: DeletionOptions) {
+      const client = admin();
+      await confirmDeletion(`organization ${org} with all its users, conversations and messages`, url, options);
+      await client.deleteOrganization(org);
+      return { deleted: org };
+    },
+    done: ({ deleted }) => `deleted ${deleted}`,
+  });
 }
 
 function limitColumns({ limits, usage }: Organization): Column<keyof OrganizationLimits>[] {
@@ -77,68 +90,29 @@ function limitColumns({ limits, usage }: Organization): Column<keyof Organizatio
 }
 
 type GivenLimit = ReturnType<typeof parseLimit>;
-
-type PutOptions = ClientOptions & {
-  name?: string | false;
+type LimitOptions = {
   requestsPerSecond?: GivenLimit;
   messagesPerSecond?: GivenLimit;
   connections?: GivenLimit;
   storedBytes?: GivenLimit;
-  json?: true;
 };
 
-function addPut(orgs: Command, output: Output): void {
-  const command = orgs
-    .command("put")
-    .description("create an organization, or change its name and its limits; what is not given stays as it is")
-    .argument("<org>", "id of the organization")
-    .option("--name <text>", "name")
-    .option("--no-name", "remove the name")
+function addLimitOptions(command: Command): Command {
+  return command
     .option("--requests-per-second <limit>", "requests per second over all keys", parseLimit)
     .option("--messages-per-second <limit>", "stored messages and system messages per second", parseLimit)
     .option("--connections <limit>", "concurrently open connections", parseLimit)
-    .option("--stored-bytes <limit>", "bytes of stored events", parseLimit)
-    .option("--json", "print the server's response as one JSON object");
-  addClientOptions(command)
-    .addHelpText(
-      "after",
-      '\nA limit is a whole number, 0 for no limit, or `default` for that of the server.\n\nExamples:\n  herald orgs put bakery --name "The bakery"\n  herald orgs put bakery --messages-per-second 100 --stored-bytes default',
-    )
-    .action(async (org: string, { name, json, ...options }: PutOptions) => {
-      const limits = {
-        ...limitOf("requests_per_second", options.requestsPerSecond),
-        ...limitOf("messages_per_second", options.messagesPerSecond),
-        ...limitOf("connections", options.connections),
-        ...limitOf("stored_bytes", options.storedBytes),
-      };
-      const fields = {
-        ...(name !== undefined && { name: name === false ? null : name }),
-        ...(Object.keys(limits).length > 0 && { limits }),
-      };
-      const answer = await accessServer(options).admin().putOrganization(org, fields);
-      if (json) return output.json(answer);
-      output.result(printableLine(`saved ${titleOf(answer)}`));
-    });
+    .option("--stored-bytes <limit>", "bytes of stored events", parseLimit);
 }
 
-/** A limit as the server takes it: `null` is its default. Nothing if it was not given. */
-function limitOf(name: keyof OrganizationLimits, given: GivenLimit | undefined): Partial<OrganizationLimits> {
-  return given === undefined ? {} : { [name]: given === "default" ? null : given };
-}
-
-function addDelete(orgs: Command, output: Output): void {
-  const command = orgs
-    .command("delete")
-    .description("delete an organization with its users, conversations and messages, and close its connections")
-    .argument("<org>", "id of the organization");
-  addClientOptions(addYesOption(command).option("--json", "print one JSON object"))
-    .addHelpText("after", "\nExamples:\n  herald orgs delete bakery\n  herald orgs delete bakery --yes")
-    .action(async (org: string, { yes, json, ...access }: ClientOptions & { yes?: true; json?: true }) => {
-      const server = accessServer(access);
-      const admin = server.admin();
-      await confirmDeletion(`organization ${org} with all its users, conversations and messages`, server.url, yes);
-      await admin.deleteOrganization(org);
-      if (json) return output.json({ deleted: org });
-      output.result(printableLine(`deleted ${org}`));
-    });
+/** The limits that were given, as the server takes them: `null` is its default. */
+function limitsOf(options: LimitOptions): Partial<OrganizationLimits> {
+  const given = {
+    requests_per_second: options.requestsPerSecond,
+    messages_per_second: options.messagesPerSecond,
+    connections: options.connections,
+    stored_bytes: options.storedBytes,
+  };
+  const limits = Object.entries(given).map(([name, limit]) => [name, limit === "default" ? null : limit] as const);
+  return Object.fromEntries(limits.filter(([, limit]) => limit !== undefined));
 }

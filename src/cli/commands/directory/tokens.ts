@@ -1,19 +1,12 @@
 import type { Command } from "commander";
 import { parsePositive } from "../../arguments.ts";
-import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
 import type { Output } from "../../output/output.ts";
-import { printableLine } from "../../output/printable.ts";
-
-type CreateOptions = ClientOptions & { org: string; user: string; ttl?: number; json?: true };
-type RevokeOptions = ClientOptions & { org?: string; user?: string; json?: true };
+import { addCall, addGroup } from "../../server-commands.ts";
 
 /** `herald tokens create` and `revoke`, and `herald token`, which is short for `create`. */
 export function addTokenCommands(program: Command, output: Output): void {
-  const tokens = program
-    .command("tokens")
-    .description("issue and revoke the tokens with which users connect")
-    .helpCommand(false);
+  const tokens = addGroup(program, "tokens", "issue and revoke the tokens with which users connect");
   const description = "issue a token for a user to connect with";
   addCreate(tokens.command("create"), description, "herald tokens create", output);
   addRevoke(tokens, output);
@@ -26,20 +19,16 @@ function addCreate(command: Command, description: string, called: string, output
     .description(description)
     .requiredOption("--org <id>", "organization of the user")
     .requiredOption("--user <id>", "user")
-    .option("--ttl <seconds>", "how long the token is valid (default: 3600, at most 30 days)", parsePositive)
-    .option("--json", "print one JSON object");
-  addClientOptions(command)
-    .addHelpText(
-      "after",
-      `\nExamples:\n  ${called} --org demo --user bob\n  ${called} --org demo --user bob --ttl 60 --json`,
-    )
-    .action(async ({ org, user, ttl, json, ...access }: CreateOptions) => {
-      const fields = ttl === undefined ? {} : { ttl_seconds: ttl };
-      const answer = await accessServer(access).admin().createToken(org, user, fields);
-      if (json) return output.json(answer);
-      output.result(answer.token);
-      output.note(output.noteStyle.dim(`valid until ${answer.expires_at}`));
-    });
+    .option("--ttl <seconds>", "how long the token is valid (default: 3600, at most 30 days)", parsePositive);
+  addCall(command, output, {
+    help: `\nExamples:\n  ${called} --org demo --user bob\n  ${called} --org demo --user bob --ttl 60 --json`,
+    call: ({ admin }, { org, user, ttl }: { org: string; user: string; ttl?: number }) =>
+      admin().createToken(org, user, ttl === undefined ? {} : { ttl_seconds: ttl }),
+    show({ token, expires_at }) {
+      output.result(token);
+      output.note(output.noteStyle.dim(`valid until ${expires_at}`));
+    },
+  });
 }
 
 function addRevoke(tokens: Command, output: Output): void {
@@ -48,25 +37,23 @@ function addRevoke(tokens: Command, output: Output): void {
     .description("revoke one token: close its connections on all nodes and refuse it from now on")
     .argument("<token>", "the token, or its id (the claim jti) with --org and --user")
     .option("--org <id>", "organization of the user (default: that of the token)")
-    .option("--user <id>", "user (default: that of the token)")
-    .option("--json", "print one JSON object");
-  addClientOptions(command)
-    .addHelpText(
-      "after",
-      '\nExamples:\n  herald tokens revoke "$TOKEN"\n  herald tokens revoke 01a1f90e-0c4d-7a52-b3c6-5d1f2e3a4b5c --org demo --user bob',
-    )
-    .action(async (given: string, { org, user, json, ...access }: RevokeOptions) => {
+    .option("--user <id>", "user (default: that of the token)");
+  addCall(command, output, {
+    help: '\nExamples:\n  herald tokens revoke "$TOKEN"\n  herald tokens revoke 01a1f90e-0c4d-7a52-b3c6-5d1f2e3a4b5c --org demo --user bob',
+    async call({ admin }, given: string, options: { org?: string; user?: string }) {
       const claims = readClaims(given);
-      const token = { jti: claims.jti ?? given, org: org ?? claims.org, uid: user ?? claims.sub };
-      if (token.org === undefined || token.uid === undefined)
+      const { jti = given } = claims;
+      const { org = claims.org, user = claims.sub } = options;
+      if (org === undefined || user === undefined)
         throw new CliError(
           exitCodes.usage,
           "whose token is it? Give the whole token, or its id with --org and --user.",
         );
-      await accessServer(access).admin().revokeToken(token.org, token.uid, token.jti);
-      if (json) return output.json({ revoked: token.jti });
-      output.result(printableLine(`revoked ${token.jti}`));
-    });
+      await admin().revokeToken(org, user, jti);
+      return { revoked: jti };
+    },
+    done: ({ revoked }) => `revoked ${revoked}`,
+  });
 }
 
 type Claims = { jti?: string; org?: string; sub?: string };

@@ -1,29 +1,21 @@
 import type { Command } from "commander";
-import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { printFields } from "../../output/fields.ts";
 import type { Output } from "../../output/output.ts";
-import { printableLine } from "../../output/printable.ts";
+import { addCall, addGroup, addOrganizationCommand, type InOrganization } from "../../server-commands.ts";
 import { addDownload } from "./download.ts";
 import { addUpload } from "./upload.ts";
 
-type InOrganization = ClientOptions & { org: string; json?: true };
-
 /** `herald files upload`, `get`, `download` and `delete`. */
 export function addFileCommands(program: Command, output: Output): void {
-  const files = program.command("files").description("files that messages name").helpCommand(false);
-  addUpload(files, output);
-  addGet(files, output);
-  addDownload(files, output);
-  addDelete(files, output);
-}
+  const files = addGroup(program, "files", "files that messages name");
+  const addOne = (name: string, description: string) =>
+    addOrganizationCommand(files, name, description).argument("<file_id>", "id of the file");
 
-function addGet(files: Command, output: Output): void {
-  addOne(files.command("get").description("show what is known of a file"))
-    .addHelpText("after", "\nExample:\n  herald files get 01a1fb4a-6a00-7000-8000-000000000002 --org demo")
-    .action(async (id: string, { org, json, ...access }: InOrganization) => {
-      const file = await accessServer(access).admin().getFile(org, id);
-      if (json) return output.json(file);
-      const { name, size, content_type, sha256, created_at } = file;
+  addUpload(files, output);
+  addCall(addOne("get", "show what is known of a file"), output, {
+    help: "\nExample:\n  herald files get 01a1fb4a-6a00-7000-8000-000000000002 --org demo",
+    call: ({ admin }, id: string, { org }: InOrganization) => admin().getFile(org, id),
+    show({ name, size, content_type, sha256, created_at }, id: string) {
       const fields = [
         ["name", name],
         ["size", `${size} bytes`],
@@ -32,25 +24,15 @@ function addGet(files: Command, output: Output): void {
         ["created", created_at],
       ] as const;
       printFields(id, fields, output);
-    });
-}
-
-function addDelete(files: Command, output: Output): void {
-  addOne(files.command("delete").description("remove a file; messages that name it stay as they are"))
-    .addHelpText("after", "\nExample:\n  herald files delete 01a1fb4a-6a00-7000-8000-000000000002 --org demo")
-    .action(async (id: string, { org, json, ...access }: InOrganization) => {
-      await accessServer(access).admin().deleteFile(org, id);
-      if (json) return output.json({ deleted: id });
-      output.result(printableLine(`deleted ${id}`));
-    });
-}
-
-/** Adds what each command about one file has. */
-function addOne(command: Command): Command {
-  return addClientOptions(
-    command
-      .argument("<file_id>", "id of the file")
-      .requiredOption("--org <id>", "organization")
-      .option("--json", "print one JSON object"),
-  );
+    },
+  });
+  addDownload(files, output);
+  addCall(addOne("delete", "remove a file; messages that name it stay as they are"), output, {
+    help: "\nExample:\n  herald files delete 01a1fb4a-6a00-7000-8000-000000000002 --org demo",
+    async call({ admin }, id: string, { org }: InOrganization) {
+      await admin().deleteFile(org, id);
+      return { deleted: id };
+    },
+    done: ({ deleted }) => `deleted ${deleted}`,
+  });
 }

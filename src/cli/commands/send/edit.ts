@@ -1,15 +1,15 @@
 import type { Command } from "commander";
 import type { CustomParameters } from "../../../../sdk/admin.ts";
 import { parseCustomParameters } from "../../arguments.ts";
-import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
+import { addCall, type InOrganization } from "../../server-commands.ts";
 import { dryRunHelp, tellDryRun } from "./dry-run.ts";
 import { readStandardInput } from "./standard-input.ts";
 
-type EditOptions = ClientOptions & { org: string; from: string; x?: CustomParameters; dryRun?: true; json?: true };
+type EditOptions = InOrganization & { from: string; x?: CustomParameters; dryRun?: true };
 
-const examples = `
+const help = `
 Examples:
   herald edit --org demo --from alice 01a1f910-573b-7e5f-8a9b-0c1d2e3f4a5b "Hello, Bob!"
   herald edit --org demo --from alice 01a1f910-573b-7e5f-8a9b-0c1d2e3f4a5b - < new-text`;
@@ -24,18 +24,18 @@ export function addEditCommand(program: Command, output: Output): void {
     .requiredOption("--org <id>", "organization")
     .requiredOption("--from <uid>", "sender of the message")
     .option("--x <json>", "new custom parameters, a JSON object (default: they stay)", parseCustomParameters)
-    .option("--dry-run", dryRunHelp)
-    .option("--json", "print the server's response as one JSON object");
-  addClientOptions(command)
-    .addHelpText("after", examples)
-    .action(async (id: string, text: string, { org, from, x, dryRun, json, ...options }: EditOptions) => {
+    .option("--dry-run", dryRunHelp);
+  addCall(command, output, {
+    help,
+    json: "print the server's response as one JSON object",
+    async call({ admin }, id: string, text: string, { org, from, dryRun, ...x }: EditOptions) {
       const body = text === "-" ? await readStandardInput() : text;
-      const messageEdit = { id, body, ...(x !== undefined && { x }) };
-      const envelope = { organizationId: org, senderId: from, messageEdit };
-      const admin = accessServer(options).admin();
-      if (dryRun) return tellDryRun(await admin.tryEdit(envelope), json, output);
-      const answer = await admin.editMessage(envelope);
-      if (json) return output.json(answer);
-      output.result(printableLine(`edited ${id}`));
-    });
+      const envelope = { organizationId: org, senderId: from, messageEdit: { id, body, ...x } };
+      return dryRun ? await admin().tryEdit(envelope) : await admin().editMessage(envelope);
+    },
+    show(answer, id: string) {
+      if ("dry_run" in answer) tellDryRun(answer, output);
+      else output.result(printableLine(`edited ${id}`));
+    },
+  });
 }

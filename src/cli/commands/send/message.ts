@@ -1,30 +1,20 @@
 import type { Command } from "commander";
 import type { AttachmentInput, CustomParameters, MessageEnvelope } from "../../../../sdk/admin.ts";
 import { attachmentOption, parseCustomParameters, parsePositive } from "../../arguments.ts";
-import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
 import { tellId } from "../../output/tell-id.ts";
+import { addCall, type InOrganization } from "../../server-commands.ts";
 import { dryRunHelp, tellDryRun } from "./dry-run.ts";
-
 import { readStandardInput } from "./standard-input.ts";
-
 import { tellDelivery, waitHelp } from "./wait.ts";
 
-type MessageOptions = ClientOptions & {
-  org: string;
-  from: string;
-  to: string;
-  id?: string;
-  x?: CustomParameters;
-  attachment?: AttachmentInput[];
-  wait?: number;
-  dryRun?: true;
-  json?: true;
-};
+type ContentOptions = { x?: CustomParameters; attachment?: AttachmentInput[] };
+type MessageOptions = InOrganization &
+  ContentOptions & { from: string; to: string; id?: string; wait?: number; dryRun?: true };
 
-const examples = `
+const help = `
 Examples:
   herald send message --org demo --from alice --to welcome "Hello, Bob"
   herald send message --org demo --from alice --to welcome --x '{"priority":"high"}' "Now"
@@ -48,33 +38,30 @@ export function addSendMessageCommand(send: Command, output: Output): void {
     .option("--x <json>", "custom parameters, a JSON object", parseCustomParameters)
     .addOption(attachmentOption())
     .option("--wait <seconds>", waitHelp, parsePositive)
-    .option("--dry-run", dryRunHelp)
-    .option("--json", "print the server's response as one JSON object");
-  addClientOptions(command)
-    .addHelpText("after", examples)
-    .action(
-      async (
-        body: string | undefined,
-        { org, from, to, x, attachment, wait, dryRun, json, ...options }: MessageOptions,
-      ) => {
-        const content = await readContent(body, { x, attachment });
-        const id = options.id ?? Bun.randomUUIDv7();
-        const envelope = { organizationId: org, senderId: from, message: { id, cid: to, ...content } };
-        const admin = accessServer(options).admin();
-        if (dryRun) return tellDryRun(await admin.tryMessage(envelope), json, output);
-        const answer = await admin.sendMessage(envelope, { wait }).catch(tellId(id));
-        if (json) return output.json(answer);
-        const { mid, server_mid, t } = answer.ask;
-        output.result(printableLine(`stored as ${server_mid} (mid ${mid}, t ${t})`));
-        tellDelivery(answer, wait, output);
-      },
-    );
+    .option("--dry-run", dryRunHelp);
+  addCall(command, output, {
+    help,
+    json: "print the server's response as one JSON object",
+    async call({ admin }, body: string | undefined, { org, from, to, wait, dryRun, ...options }: MessageOptions) {
+      const { id = Bun.randomUUIDv7(), ...more } = options;
+      const message = { id, cid: to, ...(await readContent(body, more)) };
+      const envelope = { organizationId: org, senderId: from, message };
+      if (dryRun) return await admin().tryMessage(envelope);
+      return await admin().sendMessage(envelope, { wait }).catch(tellId(id));
+    },
+    show(answer, _body, { wait }: MessageOptions) {
+      if ("dry_run" in answer) return tellDryRun(answer, output);
+      const { mid, server_mid, t } = answer.ask;
+      output.result(printableLine(`stored as ${server_mid} (mid ${mid}, t ${t})`));
+      tellDelivery(answer, wait, output);
+    },
+  });
 }
 
 /** The content of a message: its text from the arguments or standard input, and what the options add. */
 export async function readContent(
   body: string | undefined,
-  { x, attachment }: { x: CustomParameters | undefined; attachment: AttachmentInput[] | undefined },
+  { x, attachment }: ContentOptions,
 ): Promise<Omit<MessageEnvelope["message"], "id" | "cid">> {
   const text = body === "-" ? await readStandardInput() : body;
   if (text === undefined && attachment === undefined) {

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import type { Output } from "../../output/output.ts";
+import { addCall, type InOrganization } from "../../server-commands.ts";
 import { dryRunHelp, tellDryRun } from "./dry-run.ts";
 
-type RecallOptions = ClientOptions & { org: string; from: string; cid: string; dryRun?: true; json?: true };
+type RecallOptions = InOrganization & { from: string; cid: string; dryRun?: true };
 
-const examples = `
+const help = `
 Example:
   herald recall --org demo --from alice --cid welcome 01a1f910-573b-7e5f-8a9b-0c1d2e3f4a5b`;
 
@@ -21,17 +21,18 @@ export function addRecallCommand(program: Command, output: Output): void {
     .requiredOption("--org <id>", "organization")
     .requiredOption("--from <uid>", "participant who takes them back, whoever sent them")
     .requiredOption("--cid <id>", "conversation")
-    .option("--dry-run", dryRunHelp)
-    .option("--json", "print the server's response as one JSON object");
-  addClientOptions(command)
-    .addHelpText("after", examples)
-    .action(async (ids: string[], { org, from, cid, dryRun, json, ...options }: RecallOptions) => {
+    .option("--dry-run", dryRunHelp);
+  addCall(command, output, {
+    help,
+    json: "print the server's response as one JSON object",
+    async call({ admin }, ids: string[], { org, from, cid, dryRun }: RecallOptions) {
       const envelope = { organizationId: org, senderId: from, messageDelete: { cid, ids, type: "all" as const } };
-      const admin = accessServer(options).admin();
-      if (dryRun) return tellDryRun(await admin.tryRecall(envelope), json, output);
-      const answer = await admin.recallMessages(envelope);
-      if (json) return output.json(answer);
+      return dryRun ? await admin().tryRecall(envelope) : await admin().recallMessages(envelope);
+    },
+    show(answer, ids: string[]) {
+      if ("dry_run" in answer) return tellDryRun(answer, output);
       const { size } = new Set(ids);
       output.result(`took back ${size === 1 ? "a message" : `${size} messages`}`);
-    });
+    },
+  });
 }

@@ -1,28 +1,20 @@
 import type { Command } from "commander";
 import type { CustomParameters, SystemMessageAddress } from "../../../../sdk/admin.ts";
 import { parseCustomParameters, parsePositive, parseUids } from "../../arguments.ts";
-import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
 import { tellId } from "../../output/tell-id.ts";
+import { addCall, type InOrganization } from "../../server-commands.ts";
 import { dryRunHelp, tellDryRun } from "./dry-run.ts";
 import { tellDelivery, waitHelp } from "./wait.ts";
 
 type Recipients = { to?: string[]; toConversation?: string; everyone?: true };
 
-type SystemOptions = ClientOptions &
-  Recipients & {
-    org: string;
-    from: string;
-    id?: string;
-    x?: CustomParameters;
-    wait?: number;
-    dryRun?: true;
-    json?: true;
-  };
+type SystemOptions = InOrganization &
+  Recipients & { from: string; id?: string; x?: CustomParameters; wait?: number; dryRun?: true };
 
-const examples = `
+const help = `
 Examples:
   herald send system --org demo --from alice --to bob,carol --x '{"status":"maintenance at 22:00"}'
   herald send system --org demo --from alice --to-conversation welcome --x '{"kind":"renamed"}' --wait 5
@@ -43,21 +35,23 @@ export function addSendSystemCommand(send: Command, output: Output): void {
     .option("--id <id>", "id of this send; repeating a send with the same id sends nothing twice (default: random)")
     .option("--x <json>", "custom parameters, a JSON object: the content of the message", parseCustomParameters)
     .option("--wait <seconds>", waitHelp, parsePositive)
-    .option("--dry-run", dryRunHelp)
-    .option("--json", "print the server's response as one JSON object");
-  addClientOptions(command)
-    .addHelpText("after", examples)
-    .action(async ({ org, from, x, wait, dryRun, json, ...options }: SystemOptions) => {
-      const id = options.id ?? Bun.randomUUIDv7();
-      const messageSystem = { id, ...(x === undefined ? {} : { x }), ...addressOf(options) };
+    .option("--dry-run", dryRunHelp);
+  addCall(command, output, {
+    help,
+    json: "print the server's response as one JSON object",
+    async call({ admin }, { org, from, x, wait, dryRun, ...options }: SystemOptions) {
+      const { id = Bun.randomUUIDv7() } = options;
+      const messageSystem = { id, ...(x !== undefined && { x }), ...addressOf(options) };
       const envelope = { organizationId: org, senderId: from, messageSystem };
-      const admin = accessServer(options).admin();
-      if (dryRun) return tellDryRun(await admin.trySystemMessage(envelope), json, output);
-      const answer = await admin.sendSystemMessage(envelope, { wait }).catch(tellId(id));
-      if (json) return output.json(answer);
+      if (dryRun) return await admin().trySystemMessage(envelope);
+      return await admin().sendSystemMessage(envelope, { wait }).catch(tellId(id));
+    },
+    show(answer, { wait }: SystemOptions) {
+      if ("dry_run" in answer) return tellDryRun(answer, output);
       output.result(printableLine(`stored (mid ${answer.ack.mid}, t ${answer.ack.t})`));
       tellDelivery(answer, wait, output);
-    });
+    },
+  });
 }
 
 function addressOf({ to, toConversation, everyone }: Recipients): SystemMessageAddress {

@@ -4,11 +4,10 @@ import { accessServer, addClientOptions, type ClientOptions } from "../../client
 import { CliError, exitCodes } from "../../exit-codes.ts";
 import { printFields } from "../../output/fields.ts";
 import type { Output } from "../../output/output.ts";
-import { addListOptions, type ListOptions, printList } from "../../output/pages.ts";
 import { type Column, createTable } from "../../output/table.ts";
+import { addCall, addList, addOrganizationCommand, type InOrganization } from "../../server-commands.ts";
 
-type InOrganization = ClientOptions & { org: string; json?: true };
-type DeliveriesOptions = ClientOptions & ListOptions & { org: string; state?: WebhookDeliveryState };
+type TestOptions = ClientOptions & InOrganization & { json?: true };
 
 const columns: Column<WebhookDelivery>[] = [
   { title: "ID", cell: ({ id }) => id },
@@ -19,67 +18,42 @@ const columns: Column<WebhookDelivery>[] = [
 ];
 const states: WebhookDeliveryState[] = ["waiting", "delivered", "failed", "cancelled"];
 
-/** `herald webhooks test`. */
-export function addTest(webhooks: Command, output: Output): void {
-  const command = webhooks
-    .command("test")
-    .description("post a test to a webhook, and show what its receiver answers")
-    .argument("<id>", "id of the webhook")
-    .requiredOption("--org <id>", "organization")
-    .option("--json", "print one JSON object");
-  addClientOptions(command)
+/** `herald webhooks test`, `deliveries` and `redeliver`. */
+export function addDeliveryCommands(webhooks: Command, output: Output): void {
+  const addOne = (name: string, description: string) =>
+    addOrganizationCommand(webhooks, name, description).argument("<id>", "id of the webhook");
+
+  const test = addOne("test", "post a test to a webhook, and show what its receiver answers");
+  addClientOptions(test.option("--json", "print one JSON object"))
     .addHelpText("after", "\nExample:\n  herald webhooks test push --org demo")
-    .action(async (id: string, { org, json, ...access }: InOrganization) => {
+    .action(async (id: string, { org, json, ...access }: TestOptions) => {
       const delivery = await accessServer(access).admin().testWebhook(org, id);
       if (json) output.json(delivery);
       else printDelivery(delivery, output);
       if (delivery.state !== "delivered")
         throw new CliError(exitCodes.failed, "the receiver did not accept the test; see its answer above, and its log");
     });
-}
-
-/** `herald webhooks deliveries`. */
-export function addDeliveries(webhooks: Command, output: Output): void {
-  const command = webhooks
-    .command("deliveries")
-    .description("list what was posted to a webhook, or will be, newest first")
-    .argument("<id>", "id of the webhook")
-    .requiredOption("--org <id>", "organization")
-    .addOption(new Option("--state <state>", "only those in this state").choices(states).argParser(String));
-  addClientOptions(addListOptions(command))
-    .addHelpText(
-      "after",
-      "\nExamples:\n  herald webhooks deliveries push --org demo\n  herald webhooks deliveries push --org demo --state failed --json",
-    )
-    .action(async (id: string, { org, state, ...options }: DeliveriesOptions) => {
-      const admin = accessServer(options).admin();
-      const { print } = createTable(columns, output);
-      const none = state === undefined ? "Nothing was posted yet." : `No delivery is ${state}.`;
-      const readPage: Parameters<typeof printList<WebhookDelivery>>[0] = (page) =>
-        admin.listWebhookDeliveries(org, id, { ...page, ...(state !== undefined && { state }) });
-      await printList(readPage, { options, print, none, output });
-    });
-}
-
-/** `herald webhooks redeliver`. */
-export function addRedeliver(webhooks: Command, output: Output): void {
-  const command = webhooks
-    .command("redeliver")
-    .description("post a delivery again, with the same webhook-id")
-    .argument("<id>", "id of the webhook")
-    .argument("<delivery>", "id of the delivery, from `herald webhooks deliveries`")
-    .requiredOption("--org <id>", "organization")
-    .option("--json", "print one JSON object");
-  addClientOptions(command)
-    .addHelpText(
-      "after",
-      "\nExample:\n  herald webhooks redeliver push 01a1f90e-0c4d-7a52-b3c6-5d1f2e3a4b5c --org demo",
-    )
-    .action(async (id: string, delivery: string, { org, json, ...access }: InOrganization) => {
-      const again = await accessServer(access).admin().redeliverWebhook(org, id, delivery);
-      if (json) return output.json(again);
-      printDelivery(again, output);
-    });
+  const deliveries = addOne("deliveries", "list what was posted to a webhook, or will be, newest first").addOption(
+    new Option("--state <state>", "only those in this state").choices(states).argParser(String),
+  );
+  addList(deliveries, output, {
+    help: "\nExamples:\n  herald webhooks deliveries push --org demo\n  herald webhooks deliveries push --org demo --state failed --json",
+    list: (admin, id: string, { org, ...filter }: InOrganization & { state?: WebhookDeliveryState }) => ({
+      read: (page) => admin.listWebhookDeliveries(org, id, { ...page, ...filter }),
+      print: createTable(columns, output).print,
+      none: filter.state === undefined ? "Nothing was posted yet." : `No delivery is ${filter.state}.`,
+    }),
+  });
+  const redeliver = addOne("redeliver", "post a delivery again, with the same webhook-id").argument(
+    "<delivery>",
+    "id of the delivery, from `herald webhooks deliveries`",
+  );
+  addCall(redeliver, output, {
+    help: "\nExample:\n  herald webhooks redeliver push 01a1f90e-0c4d-7a52-b3c6-5d1f2e3a4b5c --org demo",
+    call: ({ admin }, id: string, delivery: string, { org }: InOrganization) =>
+      admin().redeliverWebhook(org, id, delivery),
+    show: (delivery) => printDelivery(delivery, output),
+  });
 }
 
 function printDelivery(delivery: WebhookDelivery, output: Output): void {

@@ -1,15 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { UnreachedEvent, WebhookEndpoint, WebhookSettings } from "../../../../sdk/admin.ts";
 import { parsePositive } from "../../arguments.ts";
-import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { printFields } from "../../output/fields.ts";
 import type { Output } from "../../output/output.ts";
-import { addListOptions, type ListOptions, printList } from "../../output/pages.ts";
 import { printableLine } from "../../output/printable.ts";
 import { type Column, createTable } from "../../output/table.ts";
-import { addDeliveries, addRedeliver, addTest } from "./deliveries.ts";
+import { addCall, addGroup, addList, addOrganizationCommand, type InOrganization } from "../../server-commands.ts";
+import { addDeliveryCommands } from "./deliveries.ts";
 
-type InOrganization = ClientOptions & { org: string; json?: true };
 type PutOptions = InOrganization & {
   post: string;
   event?: UnreachedEvent[];
@@ -28,113 +26,78 @@ const events: UnreachedEvent[] = ["message.unreached", "system_message.unreached
 
 /** `herald webhooks put`, `list`, `get`, `delete`, `rotate`, `test`, `deliveries` and `redeliver`. */
 export function addWebhookCommands(program: Command, output: Output): void {
-  const webhooks = program
-    .command("webhooks")
-    .description("webhooks for who was not reached, and their deliveries")
-    .helpCommand(false);
+  const webhooks = addGroup(program, "webhooks", "webhooks for who was not reached, and their deliveries");
+  const addOne = (name: string, description: string) =>
+    addOrganizationCommand(webhooks, name, description).argument(
+      "<id>",
+      "id of the webhook, from `herald webhooks list`",
+    );
+
   addPut(webhooks, output);
-  addList(webhooks, output);
-  addGet(webhooks, output);
-  addDelete(webhooks, output);
-  addRotate(webhooks, output);
-  addTest(webhooks, output);
-  addDeliveries(webhooks, output);
-  addRedeliver(webhooks, output);
-}
-
-function addPut(webhooks: Command, output: Output): void {
-  const command = webhooks
-    .command("put")
-    .description("create or change a webhook, and switch it on; its secret is shown only when it is created")
-    .argument("<id>", "id of the webhook")
-    .requiredOption("--org <id>", "organization")
-    .requiredOption("--post <url>", "where to post: an https URL of a public address")
-    .option("--event <event>", `what to post: ${events.join(" or ")}; may be repeated (default: both)`, parseEvent)
-    .option("--wait <seconds>", "how long after a send to look who was not reached (default: 10)", parsePositive)
-    .addOption(new Option("--until <state>", "when a user counts as reached").choices(["delivered", "acknowledged"]))
-    .option("--json", "print the server's response as one JSON object");
-  addClientOptions(command)
-    .addHelpText(
-      "after",
-      "\nExamples:\n  herald webhooks put push --org demo --post https://push.example.org/herald\n  herald webhooks put push --org demo --post https://push.example.org/herald --wait 30 --until acknowledged",
-    )
-    .action(async (id: string, { org, post, event, wait, until, json, ...access }: PutOptions) => {
-      const settings = {
-        url: post,
-        ...(event !== undefined && { events: event }),
-        ...(wait !== undefined && { wait_seconds: wait }),
-        ...(until !== undefined && { until }),
-      };
-      const made = await accessServer(access).admin().putWebhook(org, id, settings);
-      if (json) return output.json(made);
-      if (made.secret !== undefined) return tellSecret(made.secret, `created ${id}`, output);
-      output.result(printableLine(`changed ${id}`));
-    });
-}
-
-function addList(webhooks: Command, output: Output): void {
-  const command = webhooks
-    .command("list")
-    .description("list the webhooks of an organization")
-    .requiredOption("--org <id>", "organization");
-  addClientOptions(addListOptions(command))
-    .addHelpText("after", "\nExample:\n  herald webhooks list --org demo")
-    .action(async ({ org, ...options }: ClientOptions & ListOptions & { org: string }) => {
-      const admin = accessServer(options).admin();
-      const { print } = createTable(columns, output);
-      const none = "There are no webhooks.";
-      await printList((page) => admin.listWebhooks(org, page), { options, print, none, output });
-    });
-}
-
-function addGet(webhooks: Command, output: Output): void {
-  addOne(webhooks.command("get").description("show a webhook, without its secret"))
-    .addHelpText("after", "\nExample:\n  herald webhooks get push --org demo")
-    .action(async (id: string, { org, json, ...access }: InOrganization) => {
-      const webhook = await accessServer(access).admin().getWebhook(org, id);
-      if (json) return output.json(webhook);
-      const { url, state, wait_seconds, until, created_at, disabled_at } = webhook;
+  addList(addOrganizationCommand(webhooks, "list", "list the webhooks of an organization"), output, {
+    help: "\nExample:\n  herald webhooks list --org demo",
+    list: (admin, { org }: InOrganization) => ({
+      read: (page) => admin.listWebhooks(org, page),
+      print: createTable(columns, output).print,
+      none: "There are no webhooks.",
+    }),
+  });
+  addCall(addOne("get", "show a webhook, without its secret"), output, {
+    help: "\nExample:\n  herald webhooks get push --org demo",
+    call: ({ admin }, id: string, { org }: InOrganization) => admin().getWebhook(org, id),
+    show({ url, state, events: posted, wait_seconds, until, created_at, disabled_at }, id: string) {
       const fields = [
         ["url", url],
         ["state", state],
-        ["events", webhook.events.join(", ")],
+        ["events", posted.join(", ")],
         ["wait", `${wait_seconds} s`],
         ["until", until],
         ["created", created_at],
         ["switched off", disabled_at],
       ] as const;
       printFields(id, fields, output);
-    });
+    },
+  });
+  addCall(addOne("delete", "delete a webhook with its deliveries"), output, {
+    help: "\nExample:\n  herald webhooks delete push --org demo",
+    async call({ admin }, id: string, { org }: InOrganization) {
+      await admin().deleteWebhook(org, id);
+      return { deleted: id };
+    },
+    done: ({ deleted }) => `deleted ${deleted}`,
+  });
+  addCall(addOne("rotate", "give a webhook a new secret; for a day, both sign"), output, {
+    help: "\nExample:\n  herald webhooks rotate push --org demo",
+    call: ({ admin }, id: string, { org }: InOrganization) => admin().rotateWebhook(org, id),
+    show: ({ secret }, id: string) =>
+      tellSecret(secret, `${id} has a new secret, and the old one signs for another 24 h`, output),
+  });
+  addDeliveryCommands(webhooks, output);
 }
 
-function addDelete(webhooks: Command, output: Output): void {
-  addOne(webhooks.command("delete").description("delete a webhook with its deliveries"))
-    .addHelpText("after", "\nExample:\n  herald webhooks delete push --org demo")
-    .action(async (id: string, { org, json, ...access }: InOrganization) => {
-      await accessServer(access).admin().deleteWebhook(org, id);
-      if (json) return output.json({ deleted: id });
-      output.result(printableLine(`deleted ${id}`));
-    });
-}
-
-function addRotate(webhooks: Command, output: Output): void {
-  addOne(webhooks.command("rotate").description("give a webhook a new secret; for a day, both sign"))
-    .addHelpText("after", "\nExample:\n  herald webhooks rotate push --org demo")
-    .action(async (id: string, { org, json, ...access }: InOrganization) => {
-      const made = await accessServer(access).admin().rotateWebhook(org, id);
-      if (json) return output.json(made);
-      tellSecret(made.secret, `${id} has a new secret, and the old one signs for another 24 h`, output);
-    });
-}
-
-/** Adds what each command about one webhook has. */
-function addOne(command: Command): Command {
-  return addClientOptions(
-    command
-      .argument("<id>", "id of the webhook, from `herald webhooks list`")
-      .requiredOption("--org <id>", "organization")
-      .option("--json", "print one JSON object"),
-  );
+function addPut(webhooks: Command, output: Output): void {
+  const description = "create or change a webhook, and switch it on; its secret is shown only when it is created";
+  const command = addOrganizationCommand(webhooks, "put", description)
+    .argument("<id>", "id of the webhook")
+    .requiredOption("--post <url>", "where to post: an https URL of a public address")
+    .option("--event <event>", `what to post: ${events.join(" or ")}; may be repeated (default: both)`, parseEvent)
+    .option("--wait <seconds>", "how long after a send to look who was not reached (default: 10)", parsePositive)
+    .addOption(new Option("--until <state>", "when a user counts as reached").choices(["delivered", "acknowledged"]));
+  addCall(command, output, {
+    help: "\nExamples:\n  herald webhooks put push --org demo --post https://push.example.org/herald\n  herald webhooks put push --org demo --post https://push.example.org/herald --wait 30 --until acknowledged",
+    json: "print the server's response as one JSON object",
+    call: ({ admin }, id: string, { org, post, event, wait, ...settings }: PutOptions) =>
+      admin().putWebhook(org, id, {
+        url: post,
+        ...(event !== undefined && { events: event }),
+        ...(wait !== undefined && { wait_seconds: wait }),
+        ...settings,
+      }),
+    show({ secret }, id: string) {
+      if (secret !== undefined) tellSecret(secret, `created ${id}`, output);
+      else output.result(printableLine(`changed ${id}`));
+    },
+  });
 }
 
 /** Only the secret goes to stdout, so that a script can store it. */
