@@ -14,14 +14,7 @@ export function createLocalBus({ nodeId }: { nodeId: string }): Bus & WatchBus &
         for (const handler of handlers.get(event.org) ?? []) handler(event);
       }
     },
-    async subscribe(org, handler) {
-      const ofOrg = handlers.get(org) ?? new Set();
-      handlers.set(org, ofOrg.add(handler));
-      return () => {
-        ofOrg.delete(handler);
-        if (ofOrg.size === 0 && handlers.get(org) === ofOrg) handlers.delete(org);
-      };
-    },
+    subscribe: async (org, handler) => addTo(handlers, org, handler),
     async request(question) {
       return new Map(answer && [[nodeId, answer(question)]]);
     },
@@ -39,19 +32,21 @@ export function createLocalBus({ nodeId }: { nodeId: string }): Bus & WatchBus &
     tellActivity({ org, uid }) {
       for (const hear of followers.get(joinIds(org, uid)) ?? []) hear();
     },
-    followActivity({ org, uid }, hear) {
-      const user = joinIds(org, uid);
-      const ofUser = followers.get(user) ?? new Set();
-      followers.set(user, ofUser.add(hear));
-      return () => {
-        ofUser.delete(hear);
-        if (ofUser.size === 0 && followers.get(user) === ofUser) followers.delete(user);
-      };
-    },
+    followActivity: ({ org, uid }, hear) => addTo(followers, joinIds(org, uid), hear),
     dropped: { unsigned: 0, forged: 0, unreadable: 0, repeated: 0 },
     state: () => "none",
     async close() {
       handlers.clear();
     },
+  };
+}
+
+/** Adds a value under a key. Returns the function that removes it, and the key with the last one. */
+function addTo<Value>(sets: Map<string, Set<Value>>, key: string, value: Value): () => void {
+  const values = sets.get(key) ?? new Set();
+  sets.set(key, values.add(value));
+  return () => {
+    values.delete(value);
+    if (values.size === 0 && sets.get(key) === values) sets.delete(key);
   };
 }
