@@ -1,4 +1,4 @@
-import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node";
+import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import { createSeen } from "../lib/caches/seen.ts";
 import type { Guard } from "../lib/observing/guard.ts";
 import { createId } from "../lib/text/ids.ts";
@@ -12,19 +12,20 @@ type Dependencies = {
   texts: Pick<SignedTexts, "write" | "read">;
   /** The connection, if it is open. */
   connection(): NatsConnection | undefined;
+  /** Listens on a subject, on each connection. */
+  listen(subject: string, handle: (message: Msg) => void): void;
   guard: Guard;
 };
 
 const mostBegun = 65_536;
 
-type Hear = (opened: NatsConnection, subject: string, handle: (message: Msg) => void) => Subscription;
 type Asked = { hear(node: string, news: DeliveryNews): void; parts: Map<string, number> };
 
 /**
  * Creates the watches of a node on NATS. This node is asked directly, the others with one message; their news comes
  * over one subscription, and whatever the server loses of it ends the news of that node.
  */
-export function createNatsWatches({ nodeId, texts, connection, guard }: Dependencies) {
+export function createNatsWatches({ nodeId, texts, connection, listen, guard }: Dependencies): WatchBus {
   const asked = new Map<string, Asked>();
   const begun = createSeen(mostBegun); // so that a replayed question begins no watch
   let watcher: Watcher | undefined;
@@ -61,7 +62,10 @@ export function createNatsWatches({ nodeId, texts, connection, guard }: Dependen
     known.hear(told.node, told.news);
   }
 
-  const watches: WatchBus = {
+  listen(watchSubject, (message) => onQuestion(message.string()));
+  listen(newsSubject(nodeId, "*"), (message) => onNews(message.subject, message.string()));
+
+  return {
     watch(question: WatchQuestion, hear) {
       const ask = createId();
       asked.set(ask, { hear, parts: new Map() });
@@ -75,14 +79,6 @@ export function createNatsWatches({ nodeId, texts, connection, guard }: Dependen
     },
     watchWith(newWatcher) {
       watcher = newWatcher;
-    },
-  };
-  return {
-    ...watches,
-    /** Listens on a new connection. */
-    listen(opened: NatsConnection, hear: Hear): void {
-      hear(opened, watchSubject, (message) => onQuestion(message.string()));
-      hear(opened, newsSubject(nodeId, "*"), (message) => onNews(message.subject, message.string()));
     },
   };
 }

@@ -7,7 +7,7 @@ import {
 } from "@nats-io/transport-node";
 import { type HeraldError, unavailable } from "../contract/errors/errors.ts";
 import { createGuard } from "../lib/observing/guard.ts";
-import type { ActivityBus, Bus, DropReason, Hint, PresenceAnswer, PresenceQuestion, WatchBus } from "./bus.ts";
+import type { ActivityBus, Bus, DropReason, PresenceAnswer, PresenceQuestion, WatchBus } from "./bus.ts";
 import { createNatsWatches } from "./nats-watches.ts";
 import type { Signer } from "./signatures.ts";
 import { createSignedTexts } from "./signed-texts.ts";
@@ -64,8 +64,8 @@ export async function probeNats(url: string): Promise<{ version: string; rttMs: 
   }
 }
 
-type Follower = { subject: string; hear(): void; subscription: Subscription | undefined };
-type Subscriber = { org: string; handler: (hint: Hint) => void; subscription: Subscription | undefined };
+/** What this node hears on a subject, on each connection anew. */
+type Listener = { subject: string; handle(message: Msg): void; subscription: Subscription | undefined };
 
 /**
  * Creates the bus between nodes, on NATS core. A node starts and works without it, and joins when it is available. Of a
@@ -74,8 +74,7 @@ type Subscriber = { org: string; handler: (hint: Hint) => void; subscription: Su
  */
 export function createNatsBus(options: NatsBusOptions): Bus & WatchBus & ActivityBus {
   const { url, nodeId, signer, unsigning, onConnect, onAway, onError, onDrop } = options;
-  const subscribers = new Set<Subscriber>();
-  const followers = new Set<Follower>();
+  const listeners = new Set<Listener>();
   let connection: NatsConnection | undefined;
   let answer: ((question: PresenceQuestion) => PresenceAnswer) | undefined;
   const guard = createGuard(onError);
@@ -83,11 +82,19 @@ export function createNatsBus(options: NatsBusOptions): Bus & WatchBus & Activit
   const texts = createSignedTexts({ nodeId, signer, unsigning, onDrop: tellOfDrop });
   let isThere = false;
   let isClosing = false;
-  const { listen: listenForWatches, ...watches } = createNatsWatches({
+  const watches = createNatsWatches({
     nodeId,
     texts,
     connection: () => (isThere ? connection : undefined),
+    listen,
     guard,
+  });
+  listen(presenceSubject, (message) => {
+    if (answer === undefined) return;
+    const question = texts.readQuestion(message.string());
+    if (question === undefined) return;
+    const answered = texts.writeAnswer(question.ask, answer(question));
+    if (answered !== undefined) message.respond(answered);
   });
 
   stayConnected().catch(onError);
@@ -119,16 +126,7 @@ export function createNatsBus(options: NatsBusOptions): Bus & WatchBus & Activit
     const opened = await connect({ ...parseUrl(url), ...resilience, name, reconnectDelayHandler: waitBeforeConnect });
     connection = opened;
     if (isClosing) return await opened.close();
-    for (const subscriber of subscribers) listen(opened, subscriber);
-    for (const follower of followers) follow(opened, follower);
-    hear(opened, presenceSubject, (message) => {
-      if (answer === undefined) return;
-      const question = texts.readQuestion(message.string());
-      if (question === undefined) return;
-      const answered = texts.writeAnswer(question.ask, answer(question));
-      if (answered !== undefined) message.respond(answered);
-    });
-    listenForWatches(opened, hear);
+    for (const listener of listeners) hear(opened, listener);
     isThere = true;
     watch(opened).catch(onError);
     onConnect();
@@ -155,8 +153,9 @@ export function createNatsBus(options: NatsBusOptions): Bus & WatchBus & Activit
     onDrop(reason, subject);
   }
 
-  function hear(opened: NatsConnection, subject: string, handle: (message: Msg) => void): Subscription {
-    return opened.subscribe(subject, {
+  function hear(opened: NatsConnection, listener: Listener): void {
+    const { subject, handle } = listener;
+    listener.subscription = opened.subscribe(subject, {
       callback(error, message) {
         if (error !== null) return onError(error);
         try {
@@ -168,19 +167,15 @@ export function createNatsBus(options: NatsBusOptions): Bus & WatchBus & Activit
     });
   }
 
-  function listen(opened: NatsConnection, subscriber: Subscriber): void {
-    const { org, handler } = subscriber;
-    subscriber.subscription = hear(opened, logSubject(org), (message) => {
-      const hint = texts.readHint(org, message.string());
-      if (hint !== undefined) handler(hint);
-    });
-  }
-
-  function follow(opened: NatsConnection, follower: Follower): void {
-    const { subject } = follower;
-    follower.subscription = hear(opened, subject, (message) => {
-      if (texts.read("activity", subject, message.string(), (value) => value) !== undefined) follower.hear();
-    });
+  /** Listens from now on, on this connection and all later ones. Returns the function that ends it. */
+  function listen(subject: string, handle: (message: Msg) => void): () => void {
+    const listener: Listener = { subject, handle, subscription: undefined };
+    listeners.add(listener);
+    if (connection !== undefined && !connection.isClosed()) hear(connection, listener);
+    return () => {
+      listeners.delete(listener);
+      listener.subscription?.unsubscribe();
+    };
   }
 
   return {
@@ -195,17 +190,14 @@ export function createNatsBus(options: NatsBusOptions): Bus & WatchBus & Activit
         });
     },
     async subscribe(org, handler) {
-      const subscriber: Subscriber = { org, handler, subscription: undefined };
-      subscribers.add(subscriber);
-      if (connection !== undefined && !connection.isClosed()) {
-        listen(connection, subscriber);
-        // While the bus is away, a flush would wait for it; the head check covers that time.
+      const end = listen(logSubject(org), (message) => {
+        const hint = texts.readHint(org, message.string());
+        if (hint !== undefined) handler(hint);
+      });
+      // While the bus is away, a flush would wait for it; the head check covers that time.
+      if (connection !== undefined && !connection.isClosed())
         await Promise.race([connection.flush().catch(() => undefined), Bun.sleep(flushWithinMs)]);
-      }
-      return () => {
-        subscribers.delete(subscriber);
-        subscriber.subscription?.unsubscribe();
-      };
+      return end;
     },
     async request(question, nodes) {
       const asked = texts.writeQuestion(question);
@@ -239,13 +231,10 @@ export function createNatsBus(options: NatsBusOptions): Bus & WatchBus & Activit
       if (text !== undefined) guard(() => opened?.publish(subject, text)); // this node hears it as the others do
     },
     followActivity(user, hearUser) {
-      const follower: Follower = { subject: activitySubject(user), hear: hearUser, subscription: undefined };
-      followers.add(follower);
-      if (connection !== undefined && !connection.isClosed()) follow(connection, follower);
-      return () => {
-        followers.delete(follower);
-        follower.subscription?.unsubscribe();
-      };
+      const subject = activitySubject(user);
+      return listen(subject, (message) => {
+        if (texts.read("activity", subject, message.string(), (value) => value) !== undefined) hearUser();
+      });
     },
     dropped: texts.dropped,
     state: () => (isThere ? "up" : "down"),
