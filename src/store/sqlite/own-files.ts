@@ -3,10 +3,11 @@ import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { type HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import { type Clock, systemClock } from "../../lib/time/clock.ts";
 import { headerBytes, isUnopenedCopy } from "./foreign-log.ts";
 
 const readLater = promisify(read);
-const clockTickMs = 100; // file systems tell changes apart that are a tick of the kernel's clock apart, at most 10 ms
+const coarsestTimeMs = 2_000; // of a file system: most tell changes apart that are 4 ms apart, some only whole seconds
 
 /** The files of an open database were removed or replaced: what is written to it is gone when the process ends. */
 class FilesReplacedError extends Error {
@@ -23,8 +24,8 @@ export type OwnFiles = {
   close(): void;
 };
 
-/** Takes note of the files of a database that is open in WAL mode. */
-export function createOwnFiles(file: string): OwnFiles {
+/** Takes note of the files of a database that is open in WAL mode. `clock` is the clock of the file system. */
+export function createOwnFiles(file: string, clock: Clock = systemClock): OwnFiles {
   const paths = [file, `${file}-wal`];
   const own = paths.map((path) => identityOf(statSync(path, { throwIfNoEntry: false })));
   const descriptor = openSync(file, "r");
@@ -42,7 +43,7 @@ export function createOwnFiles(file: string): OwnFiles {
     const changed = statSync(folder, { throwIfNoEntry: false })?.ctimeMs;
     if (changed !== undefined && changed === settled) return;
     compare(paths.map((path) => identityOf(statSync(path, { throwIfNoEntry: false }))));
-    settled = changed !== undefined && Date.now() - changed > clockTickMs ? changed : undefined;
+    settled = changed !== undefined && clock.now() - changed > coarsestTimeMs ? changed : undefined;
   }
 
   function compare(found: readonly string[]): void {
