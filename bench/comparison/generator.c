@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,7 +33,7 @@ struct step {
 
 struct connection {
   int fd;
-  bool is_publisher, is_upgraded, is_waiting;
+  bool is_upgraded, is_waiting;
   uint32_t step, steps, answers_missing;
   struct step *script;
   struct text request; // of a publisher, with the place of its mark
@@ -171,7 +170,6 @@ static void take_payload(struct connection *connection, const char *bytes, size_
     take_mark(at, now);
   connection->tail_length = length < mark_bytes - 1 ? (uint32_t)length : mark_bytes - 1;
   memcpy(connection->tail, end - connection->tail_length, connection->tail_length);
-  // What is whole in the tail was counted above.
 }
 
 static void write_step(struct connection *connection) {
@@ -308,7 +306,6 @@ static struct text read_text(void) {
 }
 
 static void read_connection(struct connection *connection, bool is_publisher) {
-  connection->is_publisher = is_publisher;
   connection->input = malloc(input_bytes);
   connection->steps = read_number();
   connection->script = calloc(connection->steps, sizeof *connection->script);
