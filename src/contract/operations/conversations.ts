@@ -14,8 +14,8 @@ import {
   defineOperation,
   organizationPath,
   pageAnswers,
-  pathBelow,
   putAnswers,
+  subpath,
   userPath,
 } from "./operation.ts";
 
@@ -63,7 +63,7 @@ export function createConversationOperations(limits: PayloadLimits) {
     }),
     listConversations: defineOperation({
       ...read,
-      ...pathBelow(organizationPath, "/conversations"),
+      ...subpath(organizationPath, "/conversations"),
       summary: "List the conversations of an organization, by id",
       query: prefixQuery,
       answers: pageAnswers(resourcePage, [conversationExample]),
@@ -89,7 +89,7 @@ export function createConversationOperations(limits: PayloadLimits) {
     }),
     listParticipants: defineOperation({
       ...read,
-      ...pathBelow(conversationPath, "/participants"),
+      ...subpath(conversationPath, "/participants"),
       summary: "List the participants of a conversation, by id",
       query: pageQuery,
       answers: pageAnswers(resourcePage, [userExample]),
@@ -97,7 +97,7 @@ export function createConversationOperations(limits: PayloadLimits) {
     }),
     listMessages: defineOperation({
       method: "get",
-      ...pathBelow(conversationPath, "/messages"),
+      ...subpath(conversationPath, "/messages"),
       tag: "Conversations",
       scope: "history:read",
       audit: "all", // nothing else records who read messages

@@ -8,7 +8,7 @@ import {
 } from "../delivery.ts";
 import { messageReportExample, recipientExamples, systemMessageReportExample } from "../documents/examples.ts";
 import { identifier } from "../identifiers.ts";
-import { defineOperation, organizationPath, pageAnswers, pathBelow } from "./operation.ts";
+import { defineOperation, organizationPath, pageAnswers, subpath } from "./operation.ts";
 
 const { params } = organizationPath;
 const messagePath = {
@@ -59,7 +59,7 @@ export const deliveryOperations = {
   }),
   listRecipients: defineOperation({
     ...read,
-    ...pathBelow(messagePath, "/recipients"),
+    ...subpath(messagePath, "/recipients"),
     summary: "List the recipients of a message, and who has it",
     description: `Recipients are the participants when the message was stored, including the sender and those who have left since, by id. A message from an import has none. ${aboutPages}`,
     query: recipientQuery,
@@ -68,7 +68,7 @@ export const deliveryOperations = {
   }),
   listSystemRecipients: defineOperation({
     ...read,
-    ...pathBelow(systemMessagePath, "/recipients"),
+    ...subpath(systemMessagePath, "/recipients"),
     summary: "List the recipients of a system message, and who has it",
     description: `Recipients are the \`uids\`, in their order, or the participants of the \`cid\` when the system message was stored, by id. A system message to everyone has no list: the response is 404 \`not_found\`. If several senders used the same id, \`senderId\` is required; without it, the response is 422. ${aboutPages}`,
     query: systemRecipientQuery,

@@ -21,7 +21,7 @@ import {
 } from "../documents/examples.ts";
 import { identifier } from "../identifiers.ts";
 import type { PayloadLimits } from "../limits.ts";
-import { defineOperation, organizationPath, pageAnswers, pathBelow, putAnswers, userPath } from "./operation.ts";
+import { defineOperation, organizationPath, pageAnswers, putAnswers, subpath, userPath } from "./operation.ts";
 
 const tokenPath = {
   path: `${userPath.path}/tokens/{jti}`,
@@ -38,7 +38,7 @@ export function createTokenOperations(limits: PayloadLimits) {
   return {
     createToken: defineOperation({
       method: "post",
-      ...pathBelow(userPath, "/tokens"),
+      ...subpath(userPath, "/tokens"),
       tag: "Users",
       scope: "directory:write",
       summary: "Issue a token for a user",
@@ -134,7 +134,7 @@ export const directoryOperations = {
   }),
   listUsers: defineOperation({
     ...readUsers,
-    ...pathBelow(organizationPath, "/users"),
+    ...subpath(organizationPath, "/users"),
     summary: "List the users of an organization, by id",
     query: prefixQuery,
     answers: pageAnswers(userPage, [userExample]),
@@ -151,7 +151,7 @@ export const directoryOperations = {
   }),
   deleteSessions: defineOperation({
     ...deleteOfUsers,
-    ...pathBelow(userPath, "/sessions"),
+    ...subpath(userPath, "/sessions"),
     summary: "Sign a user out everywhere",
     description: "Closes the user's connections with 4403 and refuses all tokens issued until now.",
     answers: { 204: { description: "Signed out." } },

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { exampleIds, fileExample } from "../documents/examples.ts";
 import { fileId, fileShown, uploadQuery } from "../files.ts";
 import { identifier } from "../identifiers.ts";
-import { defineOperation, organizationPath, pathBelow } from "./operation.ts";
+import { defineOperation, organizationPath, subpath } from "./operation.ts";
 
-const collectionPath = pathBelow(organizationPath, "/files");
+const collectionPath = subpath(organizationPath, "/files");
 const onePath = {
   path: `${collectionPath.path}/{file_id}`,
   params: organizationPath.params.extend({ file_id: fileId.meta({ examples: [exampleIds.file] }) }),

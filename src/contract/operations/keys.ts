@@ -3,7 +3,7 @@ import { pageQuery } from "../directory.ts";
 import { apiKeyExample, apiKeySecretExample, ownKeyExample } from "../documents/examples.ts";
 import { identifier } from "../identifiers.ts";
 import { apiKey, apiKeyPage, apiKeyWithSecret, createKeyRequest, ownKey, rotateKeyRequest } from "../keys/keys.ts";
-import { defineOperation, pageAnswers, pathBelow } from "./operation.ts";
+import { defineOperation, pageAnswers, subpath } from "./operation.ts";
 
 const onePath = {
   path: "/admin/keys/{id}",
@@ -60,7 +60,7 @@ export const keyOperations = {
   }),
   rotateKey: defineOperation({
     method: "post",
-    ...pathBelow(onePath, "/rotate"),
+    ...subpath(onePath, "/rotate"),
     ...managed,
     summary: "Rotate the secret of an API key",
     description:

@@ -153,7 +153,7 @@ export const conversationPath = {
 };
 
 /** A path below another one, with the same parameters. */
-export function pathBelow<Params>({ path, params }: { path: string; params: Params }, rest: string) {
+export function subpath<Params>({ path, params }: { path: string; params: Params }, rest: string) {
   return { path: `${path}${rest}`, params };
 }
 

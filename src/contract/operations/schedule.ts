@@ -5,7 +5,7 @@ import type { Scope } from "../keys/scopes.ts";
 import type { PayloadLimits } from "../limits.ts";
 import { createPutScheduledRequest, scheduledPage, scheduledQuery, scheduledSend } from "../schedule.ts";
 import { senderErrors } from "./messages.ts";
-import { defineOperation, organizationPath, pageAnswers, pathBelow } from "./operation.ts";
+import { defineOperation, organizationPath, pageAnswers, subpath } from "./operation.ts";
 
 const onePath = {
   path: `${organizationPath.path}/scheduled/{sid}`,
@@ -74,7 +74,7 @@ export function createScheduleOperations(limits: PayloadLimits) {
     }),
     listScheduled: defineOperation({
       method: "get",
-      ...pathBelow(organizationPath, "/scheduled"),
+      ...subpath(organizationPath, "/scheduled"),
       tag: "Messages",
       scope: "history:read",
       audit: "all",

@@ -16,9 +16,9 @@ import {
   webhookPage,
   webhookWithSecret,
 } from "../webhooks/webhooks.ts";
-import { defineOperation, organizationPath, pageAnswers, pathBelow } from "./operation.ts";
+import { defineOperation, organizationPath, pageAnswers, subpath } from "./operation.ts";
 
-const collectionPath = pathBelow(organizationPath, "/webhooks");
+const collectionPath = subpath(organizationPath, "/webhooks");
 const onePath = {
   path: `${collectionPath.path}/{wid}`,
   params: organizationPath.params.extend({
@@ -98,7 +98,7 @@ export const webhookOperations = {
   }),
   rotateWebhook: defineOperation({
     method: "post",
-    ...pathBelow(onePath, "/rotate"),
+    ...subpath(onePath, "/rotate"),
     ...managed,
     summary: "Make a new secret",
     description: "For 24 hours, posts are signed with both the old secret and the new one.",
@@ -113,7 +113,7 @@ export const webhookOperations = {
   }),
   testWebhook: defineOperation({
     method: "post",
-    ...pathBelow(onePath, "/test"),
+    ...subpath(onePath, "/test"),
     ...managed,
     summary: "Post a test",
     description:
@@ -123,7 +123,7 @@ export const webhookOperations = {
   }),
   listWebhookDeliveries: defineOperation({
     method: "get",
-    ...pathBelow(onePath, "/deliveries"),
+    ...subpath(onePath, "/deliveries"),
     ...managed,
     audit: "all", // it shows message content
     summary: "List what was posted to a webhook, newest first",
@@ -134,7 +134,7 @@ export const webhookOperations = {
   }),
   redeliverWebhook: defineOperation({
     method: "post",
-    ...pathBelow(deliveryPath, "/redeliver"),
+    ...subpath(deliveryPath, "/redeliver"),
     ...managed,
     summary: "Post a delivery again",
     description: "Posts it now, with the same `webhook-id`; if that fails, its tries begin anew.",
