@@ -1,7 +1,6 @@
 // Attacks one node in each of the known ways, while another organization sends: `npm run attacks`. See "Under attack" in
 // docs/explanation/security.md.
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startPostgres } from "../test/harness/engines/postgres.ts";
 import type { Attack } from "./attacks/attack.ts";
@@ -13,6 +12,7 @@ import { type AttackSeries, renderRuns, titleOf } from "./attacks/report/report.
 import { holds, judge, type Verdict } from "./attacks/report/verdict.ts";
 import { type Length, runAttack } from "./attacks/run.ts";
 import { type Checkout, checkoutsOf, revisionOf } from "./harness/checkouts.ts";
+import { saveRuns } from "./harness/report/results.ts";
 import type { Measures } from "./harness/report/rounds.ts";
 import { describeSetting, type Setting } from "./harness/report/setting.ts";
 import { createDataDir } from "./harness/servers.ts";
@@ -134,12 +134,8 @@ function verdictsOn(store: Store, series: AttackSeries): Verdict[] {
 type Results = { setting: Setting; pace: { rounds: number; runMs: number }; series: AttackSeries; against?: string };
 
 function save(results: Results): void {
-  const { date, revision } = results.setting;
-  const folder = resolve(import.meta.dir, "results");
-  mkdirSync(folder, { recursive: true });
-  const time = date.slice(11, 16).replace(":", "");
-  const file = join(folder, `${date.slice(0, 10)}-${revision}-attacks-${time}.json`);
-  writeFileSync(file, `${JSON.stringify(results, undefined, 1)}\n`);
+  const time = results.setting.date.slice(11, 16).replace(":", "");
+  saveRuns(results.setting, `attacks-${time}`, results);
 }
 
 const isHeld = await main();

@@ -7,6 +7,7 @@ import type { Findings, Wishes } from "./cases/case.ts";
 import { revisionOf } from "./harness/checkouts.ts";
 import { costSeries, renderCosts } from "./harness/report/costs.ts";
 import { renderTable, withSection } from "./harness/report/report.ts";
+import { saveRuns } from "./harness/report/results.ts";
 import type { Pace } from "./harness/report/rounds.ts";
 import { describeSetting, type Setting } from "./harness/report/setting.ts";
 import { createDataDir } from "./harness/servers.ts";
@@ -104,13 +105,7 @@ async function main(): Promise<void> {
   const isWhole = !options.quick && options.only === undefined;
   if (!isWhole && !options.save) return;
 
-  const { date, revision } = findings.setting;
-  const results = resolve(import.meta.dir, "results");
-  mkdirSync(results, { recursive: true });
-  const name = [date.slice(0, 10), revision === "" ? "unversioned" : revision, ...(isWhole ? [] : names)].join("-");
-  const file = resolve(results, `${name}.json`);
-  writeFileSync(file, `${JSON.stringify(findings, undefined, 2)}\n`);
-  console.error(`written: ${file}`);
+  console.error(`written: ${saveRuns(findings.setting, isWhole ? undefined : names.join("-"), findings)}`);
   if (!isWhole) return;
   const readme = resolve(import.meta.dir, "README.md");
   writeFileSync(readme, withSection(readFileSync(readme, "utf8"), `\n${section}\n`));

@@ -1,14 +1,15 @@
 // Measures Herald beside other servers that deliver messages: `npm run bench:peers`. See bench/README.md.
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildGenerator, generate, type Load, type Seen } from "./comparison/generator.ts";
 import type { Compared, StartCompared } from "./comparison/peer.ts";
 import { servers } from "./comparison/peers/all.ts";
 import { pinTo } from "./harness/cores.ts";
 import { cpuMsOf, peakMemoryOf } from "./harness/meter.ts";
+import { saveRuns } from "./harness/report/results.ts";
 import { type Contender, inRounds, type Measures, type Pace, type Series, valuesOf } from "./harness/report/rounds.ts";
-import { describeSetting, type Setting } from "./harness/report/setting.ts";
+import { describeSetting } from "./harness/report/setting.ts";
 import { type Measured, renderSideBySide } from "./harness/report/side-by-side.ts";
 import { median } from "./harness/report/statistics.ts";
 import { createDataDir } from "./harness/servers.ts";
@@ -95,7 +96,9 @@ function measuresOf(seen: Seen, cpuMs: number, pids: readonly number[]): Measure
 async function startAll(chosen: readonly StartCompared[], folder: string): Promise<Compared[]> {
   const started: Compared[] = [];
   for (const [index, start] of chosen.entries()) {
-    const server = await start(join(folder, String(index)));
+    const own = join(folder, String(index));
+    mkdirSync(own);
+    const server = await start(own);
     if (server === undefined) continue;
     for (const pid of server.pids) pinTo(serverCore, pid);
     started.push(server);
@@ -167,19 +170,10 @@ async function main(): Promise<void> {
     const peers = running.map(({ name, version, durability, settings }) => ({ name, version, durability, settings }));
     for (const { name, version, durability, settings } of peers)
       console.log(`- ${name} ${version}: ${durability} before the answer; ${settings}.`);
-    if (options.save) save({ setting, peers, found });
+    if (options.save) console.error(`written: ${saveRuns(setting, "peers", { setting, peers, found })}`);
   } finally {
     dataDir.remove();
   }
-}
-
-function save(results: { setting: Setting; peers: object[]; found: object }): void {
-  const { date, revision } = results.setting;
-  const folder = resolve(import.meta.dir, "results");
-  mkdirSync(folder, { recursive: true });
-  const file = join(folder, `${date.slice(0, 10)}-${revision}-peers.json`);
-  writeFileSync(file, `${JSON.stringify(results, undefined, 2)}\n`);
-  console.error(`written: ${file}`);
 }
 
 await main();

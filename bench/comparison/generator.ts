@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { handshake, postJson } from "../harness/clients/handshake.ts";
 
 /** What opens a connection: each text is written once the one before has been answered by so many HTTP heads or frames. */
 export type Step = { bytes: Buffer; answers: number };
@@ -47,6 +48,7 @@ export const idDigits = "1".repeat(32);
 
 const answers = { http: 1, frame: 2 } as const;
 const none = 0xffffffff;
+const host = "127.0.0.1";
 
 /** Compiles the generator, unless it is newer than its source. Returns its path. Throws without a C compiler. */
 export function buildGenerator(folder: string): string {
@@ -126,37 +128,13 @@ function placeOf(bytes: Buffer, text: string): number {
   return at;
 }
 
-/** A request with a body, on a connection that is kept. */
-export function post(path: string, body: string, headers: readonly string[] = []): Buffer {
-  const lines = [
-    `POST ${path} HTTP/1.1`,
-    "Host: 127.0.0.1",
-    "Content-Type: application/json",
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    ...headers,
-  ];
-  return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${body}`);
-}
-
-/** The request that opens a WebSocket (RFC 6455, section 4.1), answered by `answers` heads and frames. */
+/** The request that opens a WebSocket, answered by `answers` heads and frames. */
 export function upgrade(path: string, { protocol, answers = 1 }: { protocol?: string; answers?: number } = {}): Step {
-  const lines = [
-    `GET ${path} HTTP/1.1`,
-    "Host: 127.0.0.1",
-    "Connection: Upgrade",
-    "Upgrade: websocket",
-    "Sec-WebSocket-Version: 13",
-    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-    ...(protocol === undefined ? [] : [`Sec-WebSocket-Protocol: ${protocol}`]),
-  ];
-  return { bytes: Buffer.from(`${lines.join("\r\n")}\r\n\r\n`), answers };
+  const lines = protocol === undefined ? [] : [`Sec-WebSocket-Protocol: ${protocol}`];
+  return { bytes: Buffer.from(handshake(host, path, lines)), answers };
 }
 
-/** A frame of a client with a mask of zeros, which changes nothing (RFC 6455, section 5.3). */
-export function frame(payload: string | Buffer): Buffer {
-  const bytes = Buffer.from(payload);
-  const opcode = typeof payload === "string" ? 0x81 : 0x82;
-  const head =
-    bytes.length < 126 ? [opcode, 0x80 | bytes.length] : [opcode, 0x80 | 126, bytes.length >> 8, bytes.length & 255];
-  return Buffer.concat([Buffer.from([...head, 0, 0, 0, 0]), bytes]);
+/** The request that publishes with POST. */
+export function post(path: string, body: string, lines: readonly string[] = []): Buffer {
+  return postJson(host, path, body, lines);
 }

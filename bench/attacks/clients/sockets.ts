@@ -1,4 +1,4 @@
-import { handshake, headEnd, maskedText } from "../../harness/clients/handshake.ts";
+import { handshake, headEnd, maskedFrame } from "../../harness/clients/handshake.ts";
 import { tokenOf } from "../../harness/clients/idle-clients.ts";
 import { tenant } from "../attack.ts";
 import { elsewhere, keepOpen, type Line, type Talk } from "./connections.ts";
@@ -42,7 +42,7 @@ export function socketTalk(url: string, tally: Tally, talk: SocketTalk): Talk {
       }
       isUpgraded = true;
       bytes = bytes.subarray(end + headEnd.length);
-      for (const text of first) line.write(maskedText(text));
+      for (const text of first) line.write(maskedFrame(text));
       if (readsNothing) line.pause();
       onUpgrade?.(line);
     }
@@ -67,7 +67,7 @@ export function socketTalk(url: string, tally: Tally, talk: SocketTalk): Talk {
     const refusal = /"error":\{"status":(\d+)/.exec(payload.toString("latin1", 0, 200));
     tally.count(refusal === null ? "frames" : `refused ${refusal[1]}`);
     const next = answer?.(payload, line);
-    if (next !== undefined) line.write(maskedText(next));
+    if (next !== undefined) line.write(maskedFrame(next));
   }
 
   const lines = token === undefined ? [] : [`Authorization: Bearer ${token}`];

@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { frame, post, upgrade } from "../generator.ts";
+import { maskedFrame } from "../../harness/clients/handshake.ts";
+import { post, upgrade } from "../generator.ts";
 import { payload, type StartCompared } from "../peer.ts";
 import { startProgram, versionOf } from "./programs.ts";
 
@@ -10,7 +11,6 @@ const channel = "hall";
 export const startCentrifugo: StartCompared = async (folder) => {
   const centrifugo = process.env.BENCH_CENTRIFUGO;
   if (centrifugo === undefined) return undefined;
-  mkdirSync(folder, { recursive: true });
   const file = join(folder, "config.json");
   const program = await startProgram((port) => {
     const configuration = {
@@ -24,7 +24,7 @@ export const startCentrifugo: StartCompared = async (folder) => {
     writeFileSync(file, JSON.stringify(configuration));
     return [centrifugo, "--config", file];
   });
-  const say = (command: object) => ({ bytes: frame(JSON.stringify(command)), answers: 1 });
+  const say = (command: object) => ({ bytes: maskedFrame(JSON.stringify(command)), answers: 1 });
   return {
     name: "Centrifugo",
     durability: "in memory",

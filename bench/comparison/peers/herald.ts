@@ -1,7 +1,8 @@
 import packageJson from "../../../package.json" with { type: "json" };
+import { maskedFrame } from "../../harness/clients/handshake.ts";
 import { startHerald } from "../../harness/herald.ts";
 import { benchOrg } from "../../harness/organization.ts";
-import { frame, idDigits, post, upgrade } from "../generator.ts";
+import { idDigits, post, upgrade } from "../generator.ts";
 import { type StartCompared, text } from "../peer.ts";
 
 const cid = "hall";
@@ -25,7 +26,7 @@ export const startHeraldCompared: StartCompared = async (folder) => {
       const tokens = await peer.tokensOf(uids);
       return tokens.map((token) => [
         upgrade("/ws"),
-        { bytes: frame(JSON.stringify({ request: { connect: { token }, id: 1 } })), answers: 1 },
+        { bytes: maskedFrame(JSON.stringify({ request: { connect: { token }, id: 1 } })), answers: 1 },
       ]);
     },
     publisher: {

@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../../../test/harness/engines/free-port.ts";
-import { frame, type Step, upgrade } from "../generator.ts";
+import { maskedFrame } from "../../harness/clients/handshake.ts";
+import { type Step, upgrade } from "../generator.ts";
 import { payload, type StartCompared } from "../peer.ts";
 import { findProgram, startProgram, versionOf } from "./programs.ts";
 
@@ -11,7 +12,6 @@ const topic = "hall";
 export const startMosquitto: StartCompared = async (folder) => {
   const mosquitto = findProgram("mosquitto", "mosquitto");
   if (mosquitto === undefined) return undefined;
-  mkdirSync(folder, { recursive: true });
   const program = await startProgram((port) => {
     const configuration = `
 user root
@@ -32,7 +32,7 @@ listener ${freePort()} 127.0.0.1`; // without a listener for TCP, 2.0.11 does no
     port: program.port,
     pids: [program.pid],
     listeners: (count) => Array.from({ length: count }, () => [...opening(), subscription()]),
-    publisher: { opening: opening(), request: frame(publication()), answer: "frame" },
+    publisher: { opening: opening(), request: maskedFrame(publication()), answer: "frame" },
     stop: program.stop,
   };
 };
@@ -40,13 +40,13 @@ listener ${freePort()} 127.0.0.1`; // without a listener for TCP, 2.0.11 does no
 /** CONNECT (MQTT 3.1.1, section 3.1) with a clean session and without an id, so that the server gives one; answered by CONNACK. */
 function opening(): Step[] {
   const body = Buffer.concat([textOf("MQTT"), Buffer.from([4, 2, 0, 0]), textOf("")]);
-  return [upgrade("/mqtt", { protocol: "mqtt" }), { bytes: frame(packet(0x10, body)), answers: 1 }];
+  return [upgrade("/mqtt", { protocol: "mqtt" }), { bytes: maskedFrame(packet(0x10, body)), answers: 1 }];
 }
 
 /** SUBSCRIBE (section 3.8) with QoS 0; answered by SUBACK. */
 function subscription(): Step {
   const body = Buffer.concat([Buffer.from([0, 1]), textOf(topic), Buffer.from([0])]);
-  return { bytes: frame(packet(0x82, body)), answers: 1 };
+  return { bytes: maskedFrame(packet(0x82, body)), answers: 1 };
 }
 
 /** PUBLISH (section 3.3) with QoS 1; answered by PUBACK. */

@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { frame, type Step, upgrade } from "../generator.ts";
+import { maskedFrame } from "../../harness/clients/handshake.ts";
+import { type Step, upgrade } from "../generator.ts";
 import { payload, type StartCompared } from "../peer.ts";
 import { findProgram, startProgram, versionOf } from "./programs.ts";
 
@@ -14,7 +15,6 @@ const streamMayTakeMs = 5_000;
 export const startNats: StartCompared = async (folder) => {
   const nats = process.env.BENCH_NATS ?? findProgram("nats-server", "nats-server");
   if (nats === undefined) return undefined;
-  mkdirSync(folder, { recursive: true });
   const version = versionOf([nats, "-v"]);
   const flushes = Bun.semver.satisfies(version, ">=2.10.0");
   const program = await startProgram((port) => {
@@ -37,7 +37,7 @@ websocket { listen: "127.0.0.1:${port}", no_tls: true }`;
     listeners: (count) => Array.from({ length: count }, () => opening(`SUB ${subject} 1`)),
     publisher: {
       opening: opening("SUB answers 1"),
-      request: frame(Buffer.from(`PUB ${subject} answers ${text}\r\n${payload}\r\n`)),
+      request: maskedFrame(Buffer.from(`PUB ${subject} answers ${text}\r\n${payload}\r\n`)),
       answer: "frame",
     },
     stop: program.stop,
@@ -47,7 +47,7 @@ websocket { listen: "127.0.0.1:${port}", no_tls: true }`;
 /** The server says INFO once the socket is open; PONG tells that the subscription is there. */
 function opening(subscription: string): Step[] {
   const lines = `CONNECT {"verbose":false,"pedantic":false}\r\n${subscription}\r\nPING\r\n`;
-  return [upgrade("/", { answers: 2 }), { bytes: frame(Buffer.from(lines)), answers: 1 }];
+  return [upgrade("/", { answers: 2 }), { bytes: maskedFrame(Buffer.from(lines)), answers: 1 }];
 }
 
 async function createStream(port: number): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { post, upgrade } from "../generator.ts";
 import { payload, type StartCompared } from "../peer.ts";
@@ -12,7 +12,6 @@ const locations = `
 export const startNchan: StartCompared = async (folder) => {
   const nginx = findProgram("nginx", "libnginx-mod-nchan");
   if (nginx === undefined) return undefined;
-  mkdirSync(folder, { recursive: true });
   const program = await startProgram((port) => {
     const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
       (name) => `${name}_temp_path ${folder}/${name};`,

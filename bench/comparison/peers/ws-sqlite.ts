@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { post, upgrade } from "../generator.ts";
 import { payload, type StartCompared } from "../peer.ts";
@@ -6,7 +5,6 @@ import { startProgram } from "./programs.ts";
 
 /** What a developer writes in an hour: a WebSocket server that stores each message before it broadcasts it. */
 export const startWsSqlite: StartCompared = async (folder) => {
-  mkdirSync(folder, { recursive: true });
   const script = join(import.meta.dir, "../../processes/ws-sqlite-server.ts");
   const file = join(folder, "messages.db");
   const program = await startProgram((port) => [process.execPath, script, String(port), file]);

@@ -1,5 +1,5 @@
 import type { Socket } from "bun";
-import { handshake, headEnd, maskedText } from "./handshake.ts";
+import { handshake, headEnd, maskedFrame } from "./handshake.ts";
 
 /** Many WebSocket clients of one conversation, which count what arrives without parsing it. */
 export type Audience = {
@@ -85,7 +85,7 @@ export async function openAudience(options: Options): Promise<Audience> {
       if (!listener.head.includes(headEnd)) return;
       if (!listener.head.startsWith("HTTP/1.1 101")) reject(new Error(`the handshake was refused:\n${listener.head}`));
       listener.isUpgraded = true;
-      socket.write(maskedText(hello));
+      socket.write(maskedFrame(hello));
     }
 
     const connecting = Bun.connect<Listener>({

@@ -8,6 +8,18 @@ export function get(host: string, path: string, lines: readonly string[]): strin
   return [`GET ${path} HTTP/1.1`, `Host: ${host}`, ...lines].join("\r\n") + headEnd;
 }
 
+/** A POST request with a body of JSON, and additional header lines. */
+export function postJson(host: string, path: string, body: string, lines: readonly string[] = []): Buffer {
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    `Host: ${host}`,
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...lines,
+  ];
+  return Buffer.from(head.join("\r\n") + headEnd + body);
+}
+
 /** The request that opens a WebSocket (RFC 6455, section 4.1). */
 export function handshake(host: string, path: string, lines: readonly string[]): string {
   const key = randomBytes(16).toString("base64");
@@ -20,12 +32,13 @@ export function handshake(host: string, path: string, lines: readonly string[]):
   return get(host, path, [...upgrade, ...lines]);
 }
 
-/** A client's text frame, masked with zeros, shorter than 64 KiB (RFC 6455, section 5.2). */
-export function maskedText(text: string): Buffer {
-  const payload = Buffer.from(text);
+/** A client's frame, text or binary, masked with zeros, shorter than 64 KiB (RFC 6455, section 5.2). */
+export function maskedFrame(content: string | Buffer): Buffer {
+  const payload = Buffer.from(content);
   const { length } = payload;
+  const opcode = typeof content === "string" ? 0x81 : 0x82;
   const size = length < 126 ? [0x80 | length] : [0x80 | 126, length >> 8, length & 0xff];
-  return Buffer.concat([Buffer.from([0x81, ...size, 0, 0, 0, 0]), payload]);
+  return Buffer.concat([Buffer.from([opcode, ...size, 0, 0, 0, 0]), payload]);
 }
 
 /** A server's frame, which is not masked. `size` includes its header. */

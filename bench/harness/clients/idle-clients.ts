@@ -1,7 +1,7 @@
 import { SignJWT } from "jose";
 import { tokenSecret } from "../herald.ts";
 import type { Peer } from "../servers.ts";
-import { get, handshake, headEnd, maskedPong, maskedText } from "./handshake.ts";
+import { get, handshake, headEnd, maskedFrame, maskedPong } from "./handshake.ts";
 
 /** Open connections that send nothing but pongs. */
 export type IdleClients = {
@@ -18,7 +18,7 @@ export type IdleClients = {
 export type Person = { org: string; uid: string };
 
 const atOnce = 100;
-const hello = maskedText(JSON.stringify({ request: { ping: {}, id: 1 } }));
+const hello = maskedFrame(JSON.stringify({ request: { ping: {}, id: 1 } }));
 const pingFrame = Buffer.from([0x89, 0]);
 const secret = new TextEncoder().encode(tokenSecret);
 

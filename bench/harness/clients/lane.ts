@@ -1,4 +1,5 @@
 import type { Socket } from "bun";
+import { postJson } from "./handshake.ts";
 
 /** Random like UUIDv4, or rising with time like UUIDv7, which is cheaper for the store's index. */
 export type IdKind = "random" | "rising";
@@ -31,16 +32,7 @@ export function createRequestTemplate(
   ids: IdKind = "random",
   headers: readonly string[] = [],
 ): RequestTemplate {
-  const content = Buffer.from(JSON.stringify(body));
-  const lines = [
-    `POST ${path} HTTP/1.1`,
-    `Host: ${new URL(url).host}`,
-    `Admin-Api-Key: ${key}`,
-    "Content-Type: application/json",
-    `Content-Length: ${content.length}`,
-    ...headers,
-  ];
-  const bytes = Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`), content]);
+  const bytes = postJson(new URL(url).host, path, JSON.stringify(body), [`Admin-Api-Key: ${key}`, ...headers]);
   return { url, bytes, idAt: bytes.indexOf(idPlaceholder), ids };
 }
 

@@ -1,7 +1,7 @@
 import type { Socket } from "bun";
 import { type Backoff, createBackoff } from "../../../sdk/waiting/backoff.ts";
 import { returnWaitMs } from "../../../sdk/waiting/return-wait.ts";
-import { handshake, headEnd, maskedText, readServerFrame } from "./handshake.ts";
+import { handshake, headEnd, maskedFrame, readServerFrame } from "./handshake.ts";
 
 /**
  * The state of the clients: how many are in, how long each took, how often they tried, why connections ended, and the
@@ -52,7 +52,7 @@ export function createReturningClients(url: string, tokens: readonly string[]): 
   const endings: Record<string, number> = {};
   const refusals: Record<string, number> = {};
   const clients = tokens.map((token): Client => {
-    const hello = maskedText(JSON.stringify({ request: { connect: { token }, id: 1 } }));
+    const hello = maskedFrame(JSON.stringify({ request: { connect: { token }, id: 1 } }));
     return { hello, backoff: createBackoff(bounds), attempt: undefined, inMs: Number.NaN };
   });
   let mayConnect = false;
