@@ -11,7 +11,8 @@ export type Costs = Readonly<Record<CostName, number>>;
 /** Costs with where and when they were measured. */
 export type KnownCosts = { costs: Costs; series: Series; rounds: number; setting: Setting; file: string };
 
-type Results = { setting: Setting; series: Record<string, Series> };
+/** What `npm run bench` saves; results of other programs have no series. */
+type Results = { setting: Setting; series?: Record<string, Series> };
 
 const results = resolve(import.meta.dir, "../results");
 
@@ -21,7 +22,7 @@ export function readKnownCosts(folder: string = results): KnownCosts {
     .filter((name) => name.endsWith(".json"))
     .flatMap((name) => {
       const { setting, series }: Results = JSON.parse(readFileSync(join(folder, name), "utf8"));
-      const found = series[costSeries.title];
+      const found = series?.[costSeries.title];
       if (found === undefined) return [];
       const rounds = found[costSeries.contender]?.length ?? 0;
       return [{ costs: costsOf(found), series: found, rounds, setting, file: `bench/results/${name}` }];
