@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { buildGenerator, generate, type Load, type Seen } from "./comparison/generator.ts";
 import type { Compared, StartCompared } from "./comparison/peer.ts";
 import { servers } from "./comparison/peers/all.ts";
-import { pinTo } from "./harness/cores.ts";
+import { pinTo, processTreeOf } from "./harness/cores.ts";
 import { cpuMsOf, peakMemoryOf } from "./harness/meter.ts";
 import { saveRuns } from "./harness/report/results.ts";
 import { type Contender, inRounds, type Measures, type Pace, type Series, valuesOf } from "./harness/report/rounds.ts";
@@ -64,7 +64,7 @@ function contenderOf(program: string, { name, port, pids, publisher }: Compared,
     name,
     async run(ms): Promise<Measures> {
       let cpuMs = 0;
-      const cpuNow = () => pids.reduce((sum, pid) => sum + cpuMsOf(pid), 0);
+      const cpuNow = () => pids.flatMap(processTreeOf).reduce((sum, pid) => sum + cpuMsOf(pid), 0);
       const publishers = Array.from({ length: part.publishers }, () => publisher);
       const load = { ...part, port, publishers, warmUpMs: ms / 2, runMs: ms, openingAtOnce };
       const seen = await generate(program, load, generatorCore, (phase) => {
@@ -86,7 +86,7 @@ function measuresOf(seen: Seen, cpuMs: number, pids: readonly number[]): Measure
     sends: answered / seconds,
     cpuMicros: (cpuMs * 1000) / deliveries,
     cpuMicrosOfSend: (cpuMs * 1000) / answered,
-    peakMebibytes: pids.reduce((sum, pid) => sum + peakMemoryOf(pid), 0) / 2 ** 20,
+    peakMebibytes: pids.flatMap(processTreeOf).reduce((sum, pid) => sum + peakMemoryOf(pid), 0) / 2 ** 20,
     generatorIdle: 1 - busy,
     openedIn,
     ...Object.fromEntries(times),
@@ -100,7 +100,7 @@ async function startAll(chosen: readonly StartCompared[], folder: string): Promi
     mkdirSync(own);
     const server = await start(own);
     if (server === undefined) continue;
-    for (const pid of server.pids) pinTo(serverCore, pid);
+    for (const pid of server.pids.flatMap(processTreeOf)) pinTo(serverCore, pid);
     started.push(server);
   }
   return started;
@@ -123,12 +123,6 @@ async function measure(chosen: readonly StartCompared[], folder: string, count: 
     return series;
   };
 
-  await compare(
-    `${callers} callers, nobody listens`,
-    sendsMeasured,
-    { publishers: callers, inFlight: callers, perSecond: 0 },
-    false,
-  );
   for (const server of running) listenersOf.set(server.name, await server.listeners(count));
   await compare(
     `${count} listeners, 1 in flight`,
@@ -146,6 +140,12 @@ async function measure(chosen: readonly StartCompared[], folder: string, count: 
   const perSecond = Math.max(1, Math.floor((least / count) * shareOfSaturation));
   const title = `${count} listeners, ${perSecond} messages a second (half of what the slowest can)`;
   await compare(title, deliveriesMeasured, { publishers: callers, inFlight: 0, perSecond }, true);
+  await compare(
+    `${callers} callers, nobody listens`,
+    sendsMeasured,
+    { publishers: callers, inFlight: callers, perSecond: 0 },
+    false,
+  );
   for (const server of running) await server.stop();
   return { found, running };
 }

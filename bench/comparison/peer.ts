@@ -13,7 +13,7 @@ export type Compared = {
   /** The settings that matter, as they are given to it. */
   settings: string;
   port: number;
-  /** Its processes, which are pinned together. */
+  /** Its processes, which are pinned together with all that they start. */
   pids: readonly number[];
   /** What opens a connection that hears the channel, for each of so many listeners. */
   listeners(count: number): Promise<(readonly Step[])[]> | (readonly Step[])[];

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const controller = "/sys/fs/cgroup/cpu"; // cgroup v1; version 2 has no folder of that name
@@ -16,6 +16,15 @@ export type Throttle = { limit(pid: number, share: number): void; lift(): void }
 /** The parent of a process (ppid, proc(5)). */
 export function parentOf(pid: number): number {
   return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+}
+
+/** A process and all that it started, directly or not (children, proc(5)). */
+export function processTreeOf(pid: number): number[] {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const children = threads.flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean).map(Number),
+  );
+  return [pid, ...children.flatMap(processTreeOf)];
 }
 
 /** Creates a throttle from control groups; `undefined` if this user may not create them. */

@@ -4,6 +4,7 @@ import { startHeraldCompared } from "./herald.ts";
 import { startMosquitto } from "./mosquitto.ts";
 import { startNats } from "./nats.ts";
 import { startNchan } from "./nchan.ts";
+import { startSocketIoPostgres, startSocketIoSqlite } from "./socket-io.ts";
 import { startWsSqlite } from "./ws-sqlite.ts";
 
 /** All servers that are compared, Herald first. */
@@ -13,5 +14,7 @@ export const servers: Readonly<Record<string, StartCompared>> = {
   mosquitto: startMosquitto,
   nats: startNats,
   "ws-sqlite": startWsSqlite,
+  "socket-io-sqlite": startSocketIoSqlite,
+  "socket-io-postgres": startSocketIoPostgres,
   centrifugo: startCentrifugo,
 };

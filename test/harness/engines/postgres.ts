@@ -12,6 +12,8 @@ import { fillDisk, insideOf, withSmallDisk } from "./small-disk.ts";
 /** A suite's own PostgreSQL server. */
 export type Postgres = {
   readonly port: number;
+  /** Its main process, which changes with `start`. */
+  readonly pid: number;
   /**
    * The URL of the server, without a database. Its user owns what it creates and is not a superuser, so row-level
    * security applies.
@@ -120,17 +122,19 @@ export async function startPostgres(options: Options = {}): Promise<Postgres | u
     return run("pg_ctl", "stop", "-w", "-m", mode, "-D", data);
   }
 
-  function mainProcess(): string {
-    return readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0] ?? "";
+  function mainProcess(): number {
+    return Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]);
   }
 
   function signalChildren(signal: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void {
-    const children = spawnSync("ps", ["-o", "pid=", "--ppid", mainProcess()], { encoding: "utf8" }).stdout.split("\n");
+    const children = spawnSync("ps", ["-o", "pid=", "--ppid", String(mainProcess())], {
+      encoding: "utf8",
+    }).stdout.split("\n");
     for (const pid of children) if (pid.trim() !== "") process.kill(Number(pid), signal);
   }
 
   function freeze(): void {
-    process.kill(Number(mainProcess()), "SIGSTOP"); // first, so that it starts no more children
+    process.kill(mainProcess(), "SIGSTOP"); // first, so that it starts no more children
     signalChildren("SIGSTOP");
   }
 
@@ -158,6 +162,9 @@ export async function startPostgres(options: Options = {}): Promise<Postgres | u
   const url = `postgres://herald@127.0.0.1:${port}`;
   return {
     port,
+    get pid() {
+      return mainProcess();
+    },
     url,
     asSuperuser: (one) => one.replace("//herald@", "//postgres@"),
     async createDatabase() {
@@ -168,12 +175,12 @@ export async function startPostgres(options: Options = {}): Promise<Postgres | u
     },
     shutDown,
     start,
-    fillDisk: () => fillDisk(insideOf(Number(mainProcess()), disk)),
+    fillDisk: () => fillDisk(insideOf(mainProcess(), disk)),
     async kill() {
       const main = mainProcess();
       freeze(); // so that nothing completes while the others are killed
       signalChildren("SIGKILL");
-      process.kill(Number(main), "SIGKILL");
+      process.kill(main, "SIGKILL");
       await eventually(() => !existsSync(`/proc/${main}`) || undefined, "the end of a killed server");
     },
     async copy(copyOptions = {}) {
@@ -197,7 +204,7 @@ export async function startPostgres(options: Options = {}): Promise<Postgres | u
     freeze,
     resume() {
       signalChildren("SIGCONT");
-      process.kill(Number(mainProcess()), "SIGCONT");
+      process.kill(mainProcess(), "SIGCONT");
     },
     stop: endAtOnce,
   };
