@@ -7,7 +7,7 @@ import { createBatcher } from "../lib/queues/batcher.ts";
 import { createTokenBuckets } from "../lib/rates/token-buckets.ts";
 import { encodeCursor } from "../lib/text/cursor.ts";
 import { createId, firstIdOf, timeOfId } from "../lib/text/ids.ts";
-import type { Clock } from "../lib/time/clock.ts";
+import type { Clock, SteadyClock } from "../lib/time/clock.ts";
 import type { AuditEntry, AuditLog } from "../store/audit/ports.ts";
 import type { OrganizationReads } from "../store/ports.ts";
 import { type Caller, permitOrganization } from "./keys/permissions.ts";
@@ -43,8 +43,7 @@ type Options = {
   audit: AuditLog;
   organizations: Pick<OrganizationReads, "get">;
   clock: Clock;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
   /** Removes credentials from a text. */
   redact(text: string): string;
   onError(error: unknown): void;

@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/time/clock.ts";
+import type { Clock, SteadyClock } from "../lib/time/clock.ts";
 import type { Expiry, Overdue, RetentionReads, RetentionWrites } from "../store/retention/ports.ts";
 
 /** Removes expired data in small steps. Then counts the bytes of stored events that no node has counted. */
@@ -32,8 +32,7 @@ type Options = {
   clock: Clock;
   /** Called when the clocks begin to differ, with how far this node's is ahead, in milliseconds. */
   onSkew(skewMs: number): void;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
   pause?(ms: number): Promise<void>;
   rowsPerStep?: number;
 };

@@ -1,8 +1,11 @@
 /** A time in milliseconds. Tests pass their own. */
 export type Clock = { now(): number };
 
+/** A clock that never goes back. */
+export type SteadyClock = Clock;
+
 /** The wall clock: milliseconds since the Unix epoch. It can be set, and so may jump in either direction. */
 export const systemClock: Clock = { now: () => Date.now() };
 
 /** The clock for durations: milliseconds since the process began. It cannot be set. */
-export const steadyClock: Clock = { now: () => performance.now() };
+export const steadyClock: SteadyClock = { now: () => performance.now() };

@@ -1,7 +1,7 @@
 import { createRecentCopy } from "../../lib/caches/recent-copy.ts";
 import type { Limiter } from "../../lib/queues/limiter.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { SteadyClock } from "../../lib/time/clock.ts";
 import type { RecipientReads, SentEvent } from "../../store/delivery/ports.ts";
 import { requestCosts } from "../limits/costs.ts";
 import { createUserTimes, type UserTimes } from "./user-times.ts";
@@ -22,8 +22,7 @@ type Options = {
   reads: Reads;
   /** Reads a few long lists at a time. Organizations take turns. */
   longReads: Pick<Limiter, "run">;
-  /** A clock that never goes back. */
-  clock: Clock;
+  clock: SteadyClock;
   /** How many users may be kept in all; the last event asked for is always kept. About 20 MB by default. */
   maxUsers?: number;
 };

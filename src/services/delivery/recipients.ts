@@ -6,7 +6,7 @@ import { addressOf } from "../../contract/log/log-event.ts";
 import type { SystemMessageEvent } from "../../contract/messages/events.ts";
 import type { Limiter } from "../../lib/queues/limiter.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { SteadyClock } from "../../lib/time/clock.ts";
 import type { RecipientReads, SentEvent, SentReads } from "../../store/delivery/ports.ts";
 import type { Organizations } from "../../store/ports.ts";
 import { requestCosts } from "../limits/costs.ts";
@@ -45,8 +45,7 @@ type Dependencies = {
   organizations: Pick<Organizations, "get">;
   /** Reads a few long lists at a time. Organizations take turns. */
   longReads: Pick<Limiter, "run">;
-  /** A clock that never goes back. */
-  steadyClock: Clock;
+  steadyClock: SteadyClock;
 };
 
 /** `proves`: whether a receipt counts although no delivery is known, as it names this event alone. */

@@ -1,5 +1,5 @@
 import { firstWithin } from "../../lib/queues/first-within.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
 import type { ErasureReads, ErasureWrites } from "../../store/messages/ports.ts";
 import type { LogReader, UserReads, UserWrites } from "../../store/ports.ts";
 import type { ScheduleWrites } from "../../store/schedule/ports.ts";
@@ -23,8 +23,7 @@ type Dependencies = {
   schedule: Pick<ScheduleWrites, "cancelSome">;
   log: Pick<LogReader, "heads">;
   clock: Clock;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
 };
 
 const mostOfStep = 100; // as in a recall, which clients are told in one event

@@ -4,7 +4,7 @@ import { anyBytes, type FileShown, maxContentTypeCharacters } from "../../contra
 import { toIso } from "../../contract/identifiers.ts";
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { createId } from "../../lib/text/ids.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
 import type {
   FileBytes,
   FileReads,
@@ -59,8 +59,7 @@ type Dependencies = {
   maxBytes: number;
   figures: FileFigures;
   clock: Clock;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
 };
 
 const unnamedMs = 24 * 3600 * 1000;

@@ -3,7 +3,7 @@ import { type ProblemForm, problemDocument } from "../../contract/errors/problem
 import type { PayloadLimits } from "../../contract/limits.ts";
 import { forgetOldest } from "../../lib/caches/forget-oldest.ts";
 import { createQueue } from "../../lib/queues/queue.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
 import type { OutboxEnd, OutboxRow } from "../../store/outbox/ports.ts";
 import type { NewSend, SendLog } from "../../store/ports.ts";
 import { unlisted } from "../keys/permissions.ts";
@@ -22,8 +22,7 @@ type Dependencies = {
   use: Pick<OrganizationUse, "know" | "admitSend">;
   limits: PayloadLimits;
   clock: Clock;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
   onError(error: unknown): void;
   problemForm?: ProblemForm;
   /** Called with each row that is refused. */

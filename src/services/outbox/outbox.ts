@@ -1,6 +1,6 @@
 import type { HeraldError } from "../../contract/errors/errors.ts";
 import type { OutageEvents } from "../../lib/observing/outages.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { SteadyClock } from "../../lib/time/clock.ts";
 import { createPoller } from "../../lib/time/poller.ts";
 import type { OutboxTable } from "../../store/outbox/ports.ts";
 import type { OutboxSends } from "./outbox-sends.ts";
@@ -22,8 +22,7 @@ type Dependencies = {
   sendRows: OutboxSends;
   /** How often a node looks for what it was not told of, in milliseconds. */
   lookEveryMs?: number;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
 };
 
 const organizationsAtOnce = 100;

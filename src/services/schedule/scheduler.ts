@@ -1,5 +1,5 @@
 import type { OutageEvents } from "../../lib/observing/outages.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { SteadyClock } from "../../lib/time/clock.ts";
 import { createPoller } from "../../lib/time/poller.ts";
 import type { ScheduleReads } from "../../store/schedule/ports.ts";
 import type { DueSends } from "./due-sends.ts";
@@ -19,8 +19,7 @@ type Dependencies = {
   dueSends: DueSends;
   /** Whether other nodes may use the same database. */
   sharesDatabase: boolean;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
   random?(): number;
 };
 

@@ -1,7 +1,7 @@
 import type { ProblemForm } from "../../contract/errors/problem.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
 import type { OutageEvents } from "../../lib/observing/outages.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
 import type { KeyReads } from "../../store/keys/ports.ts";
 import type { BatchLog, OrganizationReads } from "../../store/ports.ts";
 import type { ScheduleReads, ScheduleWrites } from "../../store/schedule/ports.ts";
@@ -36,8 +36,7 @@ type Dependencies = {
   use: Pick<OrganizationUse, "know" | "admitSend" | "requireRoomFor" | "reserveRoom">;
   limits: PayloadLimits;
   clock: Clock;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
   problemForm?: ProblemForm;
   /** Spreads the looks of nodes: a number from 0 to 1; that of `Math` by default. */
   random?(): number;

@@ -3,7 +3,7 @@ import { errorAbout } from "../../contract/errors/naming.ts";
 import type { ExportLine } from "../../contract/transfer/lines.ts";
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { beginTexts } from "../../lib/text/begun-texts.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { SteadyClock } from "../../lib/time/clock.ts";
 import type { LogReader, OrganizationReads, UserReads } from "../../store/ports.ts";
 import type { ExportReads } from "../../store/transfer/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
@@ -41,8 +41,7 @@ type Dependencies = {
   users: Pick<UserReads, "get">;
   slots: TransferSlots;
   thread: ThreadScheduler;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
 };
 
 /** Creates exports from the store. */

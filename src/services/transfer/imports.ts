@@ -4,7 +4,7 @@ import type { PayloadLimits } from "../../contract/limits.ts";
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { createQueue } from "../../lib/queues/queue.ts";
 import { beginTexts } from "../../lib/text/begun-texts.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
 import type { KeyReads } from "../../store/keys/ports.ts";
 import type { OrganizationReads } from "../../store/ports.ts";
 import type { ImportItem, ImportWrites } from "../../store/transfer/ports.ts";
@@ -51,8 +51,7 @@ type Dependencies = {
   thread: ThreadScheduler;
   limits: PayloadLimits;
   clock: Clock;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
   problemForm?: ProblemForm;
 };
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../../lib/time/clock.ts";
+import type { SteadyClock } from "../../lib/time/clock.ts";
 
 const permitEveryMs = 1_000;
 
@@ -18,8 +18,8 @@ export type WorkingCall = {
   permit(): Promise<void>;
 };
 
-/** Creates a check that calls `permit` once a second at most. `elapsed` is a clock that never goes back. */
-export function permitAgain(permit: WorkingCall["permit"], elapsed: Clock): WorkCharges["permit"] {
+/** Creates a check that calls `permit` once a second at most. */
+export function permitAgain(permit: WorkingCall["permit"], elapsed: SteadyClock): WorkCharges["permit"] {
   let permittedAt = elapsed.now();
   return async () => {
     if (elapsed.now() - permittedAt <= permitEveryMs) return;
@@ -28,8 +28,8 @@ export function permitAgain(permit: WorkingCall["permit"], elapsed: Clock): Work
   };
 }
 
-/** Creates the charges of a call that has done no work yet. `elapsed` is a clock that never goes back. */
-export function createWorkCharges({ pay, permit }: WorkingCall, elapsed: Clock): WorkCharges {
+/** Creates the charges of a call that has done no work yet. */
+export function createWorkCharges({ pay, permit }: WorkingCall, elapsed: SteadyClock): WorkCharges {
   let uncharged = 0; // the part of a request that is not charged yet
   return {
     async charge(work) {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { toSeconds } from "../../contract/identifiers.ts";
 import { type PostAnswer, postText } from "../../lib/network/post-text.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { SteadyClock } from "../../lib/time/clock.ts";
 import type { StoredWebhook, WebhookSecret, WebhookTry } from "../../store/webhooks/ports.ts";
 
 /** The result of one post, and the `Retry-After` of the receiver, if it sent one. */
@@ -19,7 +19,7 @@ const timeoutMs = 15_000;
 const maxAnswerBytes = 1_024;
 
 /** Creates the posting of webhooks; `allowsPrivate` as in `postText`. */
-export function createAttempt({ allowsPrivate, elapsed }: { allowsPrivate: boolean; elapsed: Clock }): Attempt {
+export function createAttempt({ allowsPrivate, elapsed }: { allowsPrivate: boolean; elapsed: SteadyClock }): Attempt {
   return async ({ url, secrets }, { id, body, now }) => {
     const startedAt = elapsed.now();
     const tried = (rest: Pick<WebhookTry, "status" | "error" | "answer">): WebhookTry => ({

@@ -1,5 +1,5 @@
 import type { Unreached } from "../../contract/webhooks/payloads.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { SteadyClock } from "../../lib/time/clock.ts";
 import type { DueEvent, ToldSoFar, WebhookDeliveryReads, WebhookDeliveryWrites } from "../../store/webhooks/ports.ts";
 import { type Asked, deliveryOf, type NewDelivery } from "./asked.ts";
 import { createPacker, type Part } from "./payloads.ts";
@@ -16,8 +16,7 @@ export type HugeEvents = {
 type Dependencies = {
   pages: UnreachedPages;
   webhookDeliveries: Pick<WebhookDeliveryWrites, "settleParts"> & Pick<WebhookDeliveryReads, "get">;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
   /** Called when there are new deliveries. */
   onParts(): void;
   /** Called when there is room again. */

@@ -1,7 +1,7 @@
 import type { Unreached } from "../../contract/webhooks/payloads.ts";
 import { firstWithin } from "../../lib/queues/first-within.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { SteadyClock } from "../../lib/time/clock.ts";
 import type {
   EventName,
   EventTextReads,
@@ -40,8 +40,7 @@ type Dependencies = {
   webhookDeliveries: Pick<WebhookDeliveryReads & WebhookDeliveryWrites, "queues" | "claim" | "finish" | "postpone">;
   unreached: EventTextReads & Pick<UnreachedReads, "users">;
   attempt: Attempt;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
   random(): number;
   /** Called when there is room for more. */
   onRoom(): void;

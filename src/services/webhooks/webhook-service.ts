@@ -1,5 +1,5 @@
 import type { OutageEvents } from "../../lib/observing/outages.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
 import { createPoller } from "../../lib/time/poller.ts";
 import type { RecipientReads } from "../../store/delivery/ports.ts";
 import type { OrganizationReads } from "../../store/ports.ts";
@@ -39,8 +39,7 @@ type Dependencies = {
   organizations: Pick<OrganizationReads, "get">;
   allowsPrivate: boolean;
   clock: Clock;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
   attempt?: Attempt;
   random?(): number;
   /** Called when a webhook is switched off because its receiver answered 410. */

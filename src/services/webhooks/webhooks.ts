@@ -10,7 +10,7 @@ import type {
 import { namesPrivateHost } from "../../lib/network/addresses.ts";
 import { createTokenBuckets } from "../../lib/rates/token-buckets.ts";
 import { createId } from "../../lib/text/ids.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
 import type { EntityPage, OrganizationReads } from "../../store/ports.ts";
 import type {
   EventText,
@@ -64,8 +64,7 @@ type Dependencies = {
   attempt: Attempt;
   /** The clock that keys expire by. */
   clock: Clock;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
   /** Whether webhooks may lead to addresses that are not public. */
   allowsPrivate: boolean;
   /** Called when a delivery is due now. */
