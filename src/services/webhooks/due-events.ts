@@ -12,15 +12,6 @@ import type { HugeEvents } from "./huge-events.ts";
 import { partsOf } from "./payloads.ts";
 import { createReports, type Report } from "./unreached.ts";
 
-/** Turns due events into deliveries. */
-export type DueEvents = {
-  /**
-   * Settles some of the events that were due by `dueBy`, thousands in a few queries. `late`: another node was faster. Rejects
-   * like the store; then nothing has changed, or the outcome is unknown.
-   */
-  settleSome(dueBy: number, now: number): Promise<"none" | "settled" | "late">;
-};
-
 type Dependencies = {
   unreached: UnreachedReads;
   webhooks: Pick<WebhookReads, "among">;
@@ -33,11 +24,15 @@ type Dependencies = {
 const mostOfSmall = 2_000;
 const mostKnownHuge = 1_000;
 
-/** Creates the settlement of due events. An event with many recipients is settled alone, one with very many in the background. */
-export function createDueEvents(dependencies: Dependencies): DueEvents {
+/**
+ * Creates the function that turns some of the events that were due by `dueBy` into deliveries, thousands in a few queries. An event
+ * with many recipients is settled alone, one with very many in the background. `late`: another node was faster. Rejects like the
+ * store; then nothing has changed, or the outcome is unknown.
+ */
+export function createDueEvents(dependencies: Dependencies) {
   const { unreached, webhooks, webhookDeliveries, hugeEvents, mostOfLarge = 20_000 } = dependencies;
   const reports = createReports(unreached);
-  const turns = createDueTurns(unreached);
+  const nextDue = createDueTurns(unreached);
   const knownHuge = new Set<string>(); // events to everyone, whose recipients are not counted again while they wait
 
   /** Settles the first large event that can be settled now. Returns the number of events settled: 0 or 1. */
@@ -80,25 +75,23 @@ export function createDueEvents(dependencies: Dependencies): DueEvents {
     return await webhookDeliveries.settle(due, deliveries);
   }
 
-  return {
-    async settleSome(dueBy, now) {
-      const due = await turns.next(dueBy);
-      if (due.length === 0) return "none";
-      const asked = await askedOf(due);
-      const large = asked.filter(({ event }) => isLarge(event));
-      const small = asked.filter(({ event }) => !isLarge(event));
-      const some = firstWithin(small, ({ event }) => weightOf(event), mostOfSmall);
-      const taken = new Set(some);
-      const left = new Set(asked.filter((one) => !taken.has(one)).map(keyOf));
-      const over = due.filter((one) => !left.has(keyOf(one)));
-      let settled = 0;
-      if (over.length > 0) {
-        const found = await reports.ofAll(distinctEvents(some));
-        settled += await settle(over, some, (id) => found.get(id) ?? noReport, now);
-      }
-      settled += await settleLarge(large, now);
-      return settled === 0 ? "late" : "settled";
-    },
+  return async (dueBy: number, now: number): Promise<"none" | "settled" | "late"> => {
+    const due = await nextDue(dueBy);
+    if (due.length === 0) return "none";
+    const asked = await askedOf(due);
+    const large = asked.filter(({ event }) => isLarge(event));
+    const small = asked.filter(({ event }) => !isLarge(event));
+    const some = firstWithin(small, ({ event }) => weightOf(event), mostOfSmall);
+    const taken = new Set(some);
+    const left = new Set(asked.filter((one) => !taken.has(one)).map(keyOf));
+    const over = due.filter((one) => !left.has(keyOf(one)));
+    let settled = 0;
+    if (over.length > 0) {
+      const found = await reports.ofAll(distinctEvents(some));
+      settled += await settle(over, some, (id) => found.get(id) ?? noReport, now);
+    }
+    settled += await settleLarge(large, now);
+    return settled === 0 ? "late" : "settled";
   };
 }
 

@@ -27,13 +27,13 @@ function turnsOf(counts: Record<string, number>) {
 }
 
 test("a few due events are all settled, those that have been due longest first", async () => {
-  const due = await turnsOf({ a: 3, b: 2 }).next(9);
+  const due = await turnsOf({ a: 3, b: 2 })(9);
   expect(due.map(({ eventId }) => eventId)).toEqual(["a-0", "a-1", "a-2", "b-0", "b-1"]);
 });
 
 test("of many, each organization has its share, and each is first in turn", async () => {
   const turns = turnsOf({ a: 5_000, b: 1, c: 2 });
-  const looks = [await turns.next(9), await turns.next(9), await turns.next(9), await turns.next(9)];
+  const looks = [await turns(9), await turns(9), await turns(9), await turns(9)];
   expect(looks.map((due) => due.slice(0, 4).map(({ eventId }) => eventId))).toEqual([
     ["a-0", "b-0", "c-0", "a-1"],
     ["b-0", "c-0", "a-0", "c-1"],
@@ -47,6 +47,6 @@ test("with more organizations than one look takes, all come up", async () => {
   const names = Array.from({ length: 50 }, (_, index) => `org-${String(index).padStart(2, "0")}`);
   const turns = turnsOf(Object.fromEntries(names.map((name) => [name, 100])));
   const seen = new Set<string>();
-  for (let look = 0; look < 50; look++) for (const { org } of await turns.next(9)) seen.add(org);
+  for (let look = 0; look < 50; look++) for (const { org } of await turns(9)) seen.add(org);
   expect([...seen].sort()).toEqual(names);
 });

@@ -3,7 +3,7 @@ import type { SteadyClock } from "../../lib/time/clock.ts";
 import type { DueEvent, ToldSoFar, WebhookDeliveryReads, WebhookDeliveryWrites } from "../../store/webhooks/ports.ts";
 import { type Asked, deliveryOf, type NewDelivery } from "./asked.ts";
 import { createPacker, type Part } from "./payloads.ts";
-import type { UnreachedPages } from "./unreached-pages.ts";
+import type { UnreachedPages } from "./unreached.ts";
 
 /** Settles events with very many recipients in the background, a few parts per commit. */
 export type HugeEvents = {
@@ -14,7 +14,7 @@ export type HugeEvents = {
 };
 
 type Dependencies = {
-  pages: UnreachedPages;
+  openPages: UnreachedPages;
   webhookDeliveries: Pick<WebhookDeliveryWrites, "settleParts"> & Pick<WebhookDeliveryReads, "get">;
   elapsed: SteadyClock;
   /** Called when there are new deliveries. */
@@ -35,7 +35,7 @@ const renewAfterMs = 15_000;
  * resumes after its last commit; users who were reached meanwhile may then leave fewer parts than stated.
  */
 export function createHugeEvents(dependencies: Dependencies): HugeEvents {
-  const { pages, webhookDeliveries, elapsed, onParts, onRoom, onError } = dependencies;
+  const { openPages, webhookDeliveries, elapsed, onParts, onRoom, onError } = dependencies;
   const running = new Set<Promise<void>>();
   let isStopped = false;
 
@@ -70,7 +70,7 @@ export function createHugeEvents(dependencies: Dependencies): HugeEvents {
   async function tell(asked: Asked, held: DueEvent, now: number): Promise<void> {
     const begunAt = elapsed.now();
     const claim = createClaim(held, () => Math.round(now + elapsed.now() - begunAt));
-    const read = await pages.open(asked.event, asked.hook.until);
+    const read = await openPages(asked.event, asked.hook.until);
 
     async function count(): Promise<ToldSoFar | undefined> {
       const packer = createPacker(asked.event);

@@ -1,7 +1,7 @@
 import { createCounters } from "../../lib/rates/counters.ts";
 
 /** The queue of one webhook's posts on this node. */
-export type Lane<Job> = {
+type Lane<Job> = {
   readonly org: string;
   readonly ref: string;
   readonly jobs: Job[];
@@ -9,20 +9,6 @@ export type Lane<Job> = {
   /** How many posts may be in flight: grows while the receiver is quick, shrinks while it is slow or failing. */
   allowed: number;
   isQuick: boolean;
-};
-
-/** The posts of many webhooks, which share a node's slots so that a slow receiver cannot block the others. */
-export type Lanes<Job> = {
-  /** How many posts wait or are in flight. */
-  readonly held: number;
-  /** How many more jobs of a webhook this node should take. */
-  roomOf(ref: string): number;
-  /** The webhooks without room. */
-  busy(): string[];
-  /** Queues jobs, and starts as many as there are slots for. */
-  add(org: string, ref: string, jobs: readonly Job[]): void;
-  /** Drops the jobs that have not started: those of one webhook, or all. */
-  clear(ref?: string): void;
 };
 
 type Dependencies<Job> = {
@@ -51,11 +37,11 @@ function setTimer(ms: number, call: () => void): () => void {
 }
 
 /**
- * Creates the lanes. Webhooks take turns, and each organization may use a share of the slots. A slow or failing receiver is soon
+ * Creates the lanes of many webhooks, so that a slow receiver cannot block the others. Webhooks take turns, and each organization may use a share of the slots. A slow or failing receiver is soon
  * down to a single slot. A quick one may hang while it has many: so each webhook has a slot of its own besides the shared ones,
  * and a post that takes long frees its shared slot.
  */
-export function createLanes<Job>({ run, onRoom, after = setTimer }: Dependencies<Job>): Lanes<Job> {
+export function createLanes<Job>({ run, onRoom, after = setTimer }: Dependencies<Job>) {
   const lanes = new Map<string, Lane<Job>>();
   const waiting = new Set<Lane<Job>>(); // in the order of their turns
   const inFlight = createCounters(); // by organization
@@ -121,17 +107,21 @@ export function createLanes<Job>({ run, onRoom, after = setTimer }: Dependencies
   }
 
   return {
+    /** How many posts wait or are in flight. */
     get held() {
       return held;
     },
-    roomOf(ref) {
+    /** How many more jobs of a webhook this node should take. */
+    roomOf(ref: string): number {
       const lane = lanes.get(ref);
       const room = lane === undefined ? ofWebhook.first : roomIn(lane);
       const isIdle = lane === undefined || lane.jobs.length + lane.inFlight === 0;
       return Math.max(isIdle ? 1 : 0, Math.min(room, mostHeld - held));
     },
+    /** The webhooks without room. */
     busy: () => [...lanes.values()].filter((lane) => roomIn(lane) <= 0).map(({ ref }) => ref),
-    add(org, ref, jobs) {
+    /** Queues jobs, and starts as many as there are slots for. */
+    add(org: string, ref: string, jobs: readonly Job[]): void {
       if (jobs.length === 0) return;
       const lane = laneOf(org, ref);
       lane.jobs.push(...jobs);
@@ -139,7 +129,8 @@ export function createLanes<Job>({ run, onRoom, after = setTimer }: Dependencies
       waiting.add(lane);
       pump();
     },
-    clear(ref) {
+    /** Drops the jobs that have not started: those of one webhook, or all. */
+    clear(ref?: string): void {
       for (const lane of [...waiting]) {
         if (ref !== undefined && lane.ref !== ref) continue;
         held -= lane.jobs.length;

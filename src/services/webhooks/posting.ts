@@ -24,17 +24,6 @@ import { keptMs, nextTryAt } from "./tries.ts";
 /** The posts of this node by their result; `givenUp` counts deliveries whose last try failed. */
 export type PostFigures = { delivered: number; failed: number; givenUp: number; disabled: number };
 
-/** Posts what is due. */
-export type Posting = {
-  figures: PostFigures;
-  /** Claims what is due by `now`, on the database's clock, as far as there is room. Returns whether anything was due. */
-  takeSome(now: number): Promise<boolean>;
-  /** Resolves once no post is in flight and every result is stored. */
-  settled(): Promise<void>;
-  /** Starts no more posts. Resolves once every result is stored. Other nodes post the rest. */
-  stop(): Promise<void>;
-};
-
 type Dependencies = {
   webhooks: Pick<WebhookReads & WebhookWrites, "among" | "disable">;
   webhookDeliveries: Pick<WebhookDeliveryReads & WebhookDeliveryWrites, "queues" | "claim" | "finish" | "postpone">;
@@ -66,7 +55,7 @@ const mostOfTheirUsers = 100_000; // characters: some 3,000 users, who may have 
 const stopMayTakeMs = 4_000;
 
 /** Creates the posting of due deliveries. Every node claims some of them and posts those. */
-export function createPosting(dependencies: Dependencies): Posting {
+export function createPosting(dependencies: Dependencies) {
   const { webhooks, webhookDeliveries, unreached, attempt, elapsed, random, onDisabled, onError } = dependencies;
   const figures: PostFigures = { delivered: 0, failed: 0, givenUp: 0, disabled: 0 };
   const results = createResults({ store: webhookDeliveries.finish, onError });
@@ -85,6 +74,7 @@ export function createPosting(dependencies: Dependencies): Posting {
     return { isGood, durationMs: tried.durationMs };
   }
 
+  /** Resolves once no post is in flight and every result is stored. */
   const settled = () => results.drain(() => lanes.held === 0);
 
   async function switchOff(hook: StoredWebhook, now: number): Promise<void> {
@@ -140,7 +130,8 @@ export function createPosting(dependencies: Dependencies): Posting {
 
   return {
     figures,
-    async takeSome(now) {
+    /** Claims what is due by `now`, on the database's clock, as far as there is room. Returns whether anything was due. */
+    async takeSome(now: number): Promise<boolean> {
       const claimedAt = elapsed.now();
       const queues = await webhookDeliveries.queues(now, { busy: lanes.busy(), limit: queuesAtOnce });
       const orgs = [...new Set(queues.map(({ org }) => org))];
@@ -160,7 +151,8 @@ export function createPosting(dependencies: Dependencies): Posting {
       return queues.length > 0;
     },
     settled,
-    async stop() {
+    /** Starts no more posts. Resolves once every result is stored. Other nodes post the rest. */
+    async stop(): Promise<void> {
       lanes.clear();
       await Promise.race([settled(), Bun.sleep(stopMayTakeMs)]);
       results.close();
@@ -174,13 +166,12 @@ function resultOf(
   tried: WebhookTry,
   nextTryAt: (tries: number, now: number) => number | undefined,
 ): TriedDelivery {
-  const { org, webhook, id, eventId } = delivery;
   const tries = delivery.tries + 1;
   const now = tried.at + tried.durationMs;
   const again = tried.error === null || wantsNoMore(tried) ? undefined : nextTryAt(tries, now);
   const state = tried.error === null ? "delivered" : again === undefined ? "failed" : "waiting";
   const expiresAt = state === "waiting" ? delivery.expiresAt : now + keptMs[state];
-  return { org, webhook, id, eventId, state, tries, nextTryAt: again ?? null, lastTry: tried, expiresAt };
+  return { ...delivery, state, tries, nextTryAt: again ?? null, lastTry: tried, expiresAt };
 }
 
 /**
@@ -210,18 +201,7 @@ function usersOf({ unreached }: WebhookDelivery): Unreached[] {
 }
 
 function cancelled(delivery: WebhookDelivery, now: number): TriedDelivery {
-  const { org, webhook, id, eventId, tries, lastTry } = delivery;
-  return {
-    org,
-    webhook,
-    id,
-    eventId,
-    state: "cancelled",
-    tries,
-    nextTryAt: null,
-    lastTry,
-    expiresAt: now + keptMs.cancelled,
-  };
+  return { ...delivery, state: "cancelled", nextTryAt: null, expiresAt: now + keptMs.cancelled };
 }
 
 function distinctEvents(deliveries: readonly WebhookDelivery[]): EventName[] {

@@ -1,16 +1,6 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
 import type { TriedDelivery, WebhookDeliveryWrites } from "../../store/webhooks/ports.ts";
 
-/** Stores the results of posts, many per commit. */
-export type Results = {
-  /** Resolves once the result is stored. */
-  add(result: TriedDelivery): Promise<void>;
-  /** Resolves once `isDone` returns true and all results are stored. */
-  drain(isDone: () => boolean): Promise<void>;
-  /** Stores no more. */
-  close(): void;
-};
-
 type Dependencies = {
   store: WebhookDeliveryWrites["finish"];
   onError(error: unknown): void;
@@ -21,10 +11,10 @@ const gatherMs = 10;
 const againMs = 500;
 
 /**
- * Creates the storage of results, which retries while the database is away. If a result is never stored, another node posts the
+ * Creates the storage of the results of posts, many per commit, which retries while the database is away. If a result is never stored, another node posts the
  * delivery once more.
  */
-export function createResults({ store, onError }: Dependencies): Results {
+export function createResults({ store, onError }: Dependencies) {
   let waiting: { result: TriedDelivery; done(): void }[] = [];
   let storing: Promise<void> | undefined;
   let isFailing = false;
@@ -70,19 +60,22 @@ export function createResults({ store, onError }: Dependencies): Results {
   }
 
   return {
-    add(result) {
+    /** Resolves once the result is stored. */
+    add(result: TriedDelivery): Promise<void> {
       const { promise, resolve } = Promise.withResolvers<void>();
       waiting.push({ result, done: resolve });
       storing ??= storeAll();
       return promise;
     },
-    async drain(isDone) {
+    /** Resolves once `isDone` returns true and all results are stored. */
+    async drain(isDone: () => boolean): Promise<void> {
       while (!isClosed && (!isDone() || storing !== undefined)) {
         if (storing === undefined) await Bun.sleep(gatherMs);
         else await storing;
       }
     },
-    close() {
+    /** Stores no more. */
+    close(): void {
       isClosed = true;
     },
   };

@@ -1,33 +1,42 @@
 import type { Unreached, UnreachedUntil } from "../../contract/webhooks/payloads.ts";
+import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
-import type { Fates, ReportedEvent, UnreachedReads } from "../../store/webhooks/ports.ts";
-
-/** Finds the users whom events did not reach. */
-export type Reports = {
-  /** The report of each event, by its id. All are read together, so they must have few recipients, and none may go to everyone. */
-  ofAll(events: readonly ReportedEvent[]): Promise<Map<string, Report>>;
-  /** The report of one event; `undefined` if it has more than `most` recipients. */
-  of(event: ReportedEvent, most: number): Promise<Report | undefined>;
-};
+import type { RecipientReads } from "../../store/delivery/ports.ts";
+import type { RecipientPage, ReportedEvent, UnreachedReads } from "../../store/webhooks/ports.ts";
+import { readFirstDeliveries } from "../delivery/first-deliveries.ts";
 
 /** The users whom an event has not reached, as its delivery report says now. */
 export type Report = (until: UnreachedUntil) => Unreached[];
 
+/**
+ * Reads who has an event to a conversation or to everyone by now. The function that it returns pages through those who do not, in
+ * order of uid and after a given user; pages may be empty.
+ */
+export type UnreachedPages = (
+  event: ReportedEvent,
+  until: UnreachedUntil,
+) => Promise<(after: string) => AsyncIterable<Unreached[]>>;
+
+type PageDependencies = {
+  unreached: Pick<UnreachedReads, "recipientsOf">;
+  recipients: Pick<RecipientReads, "deliveryIds" | "deliveries" | "acknowledgedAt">;
+};
+
+type Users = Pick<ReadonlySet<string>, "has">;
+
 const recipientsAtOnce = 5_000;
+const usersOfPage = 500;
 
 /** Creates the reports of events. A recipient who was deleted or has left the conversation since is not in them. */
-export function createReports(reads: UnreachedReads): Reports {
+export function createReports(reads: UnreachedReads) {
   async function candidatesOf(event: ReportedEvent, most: number): Promise<string[] | undefined> {
     if (event.address === "users") return await usersOf(event);
     const candidates: string[] = [];
-    for (let after = ""; ; ) {
-      const page = await reads.recipientsOf(event, { after, limit: recipientsAtOnce });
-      for (const { uid, isRecipient } of page) if (isRecipient) candidates.push(uid);
+    for await (const uids of recipientPages(reads, event, { after: "", limit: recipientsAtOnce })) {
+      candidates.push(...uids);
       if (candidates.length > most) return undefined;
-      const last = page.at(-1);
-      if (last === undefined || page.length < recipientsAtOnce) return candidates;
-      after = last.uid;
     }
+    return candidates;
   }
 
   async function usersOf({ org, id, offset }: ReportedEvent): Promise<string[]> {
@@ -42,7 +51,8 @@ export function createReports(reads: UnreachedReads): Reports {
   }
 
   return {
-    async ofAll(events) {
+    /** The report of each event, by its id. All are read together, so they must have few recipients, and none may go to everyone. */
+    async ofAll(events: readonly ReportedEvent[]): Promise<Map<string, Report>> {
       const inConversations = events.filter(({ address }) => address === "conversation");
       const toUsers = events.filter(({ address }) => address === "users");
       const [fates, participants, lists] = await Promise.all([
@@ -66,7 +76,8 @@ export function createReports(reads: UnreachedReads): Reports {
       }
       return reports;
     },
-    async of(event, most) {
+    /** The report of one event; `undefined` if it has more than `most` recipients. */
+    async of(event: ReportedEvent, most: number): Promise<Report | undefined> {
       const candidates = await candidatesOf(event, most);
       if (candidates === undefined) return undefined;
       const fates = await reads.fates([event]);
@@ -75,8 +86,53 @@ export function createReports(reads: UnreachedReads): Reports {
   };
 }
 
-function reportOf(event: ReportedEvent, candidates: readonly string[], fates: Fates | undefined): Report {
-  const { delivered, acknowledged } = fates ?? { delivered: new Set(), acknowledged: new Set() };
+/** Creates the pages. */
+export function createUnreachedPages({ unreached, recipients }: PageDependencies): UnreachedPages {
+  return async (event, until) => {
+    const { org, id, kind } = event;
+    const times = await readFirstDeliveries(recipients, org, event);
+
+    async function unreachedAmong(uids: string[]): Promise<Unreached[]> {
+      const delivered = await times.find(uids);
+      // A receipt proves the delivery of a message, but not that of a system message.
+      const mayMatter = (uid: string) => (delivered.has(uid) ? until === "acknowledged" : kind === "message");
+      const asked = uids.filter(mayMatter);
+      const acknowledged = asked.length === 0 ? nobody : await recipients.acknowledgedAt({ org, id }, asked);
+      return reportOf(event, uids, { delivered, acknowledged })(until);
+    }
+
+    return async function* pages(after) {
+      for await (const uids of recipientPages(unreached, event, { after, limit: usersOfPage })) {
+        yield await unreachedAmong(uids);
+        await nextTurn();
+      }
+    };
+  };
+}
+
+/** The recipients of an event to a conversation or to everyone, in order of uid; pages may be empty. */
+async function* recipientPages(
+  reads: Pick<UnreachedReads, "recipientsOf">,
+  event: ReportedEvent,
+  { after, limit }: RecipientPage,
+): AsyncGenerator<string[], void> {
+  for (let place = after; ; ) {
+    const page = await reads.recipientsOf(event, { after: place, limit });
+    yield page.flatMap(({ uid, isRecipient }) => (isRecipient ? [uid] : []));
+    const last = page.at(-1);
+    if (last === undefined || page.length < limit) return;
+    place = last.uid;
+  }
+}
+
+const nobody: Users = new Set<string>();
+const unseen = { delivered: nobody, acknowledged: nobody };
+
+function reportOf(
+  event: ReportedEvent,
+  candidates: readonly string[],
+  { delivered, acknowledged }: { delivered: Users; acknowledged: Users } = unseen,
+): Report {
   // Two senders may have used the acknowledged id of a system message, so it counts only for users who were given that one.
   const hasAcknowledged = (uid: string) => acknowledged.has(uid) && (event.kind === "message" || delivered.has(uid));
   return (until) =>

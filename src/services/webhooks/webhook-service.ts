@@ -15,21 +15,9 @@ import type {
 import { type Attempt, createAttempt } from "./attempts.ts";
 import { createDueEvents } from "./due-events.ts";
 import { createHugeEvents } from "./huge-events.ts";
-import { createPosting, type PostFigures } from "./posting.ts";
-import { createUnreachedPages } from "./unreached-pages.ts";
-import { createWebhooks, type Webhooks } from "./webhooks.ts";
-
-/** Everything about webhooks on one node. */
-export type WebhookService = {
-  hooks: Webhooks;
-  poster: {
-    figures: PostFigures;
-    /** Starts to find the users who were not reached, and to post them. */
-    start(outages: OutageEvents): void;
-    /** Starts nothing more. Resolves after the posts in flight. */
-    stop(): Promise<void>;
-  };
-};
+import { createPosting } from "./posting.ts";
+import { createUnreachedPages } from "./unreached.ts";
+import { createWebhooks } from "./webhooks.ts";
 
 type Dependencies = {
   webhooks: WebhookReads & WebhookWrites;
@@ -54,7 +42,7 @@ const settlingMs = 1_000;
 const yieldMs = 150;
 
 /** Creates the webhooks of a node, and the poster, which must be started. */
-export function createWebhookService(dependencies: Dependencies): WebhookService {
+export function createWebhookService(dependencies: Dependencies) {
   const { webhookDeliveries, allowsPrivate, elapsed, random = Math.random } = dependencies;
   const attempt = dependencies.attempt ?? createAttempt({ allowsPrivate, elapsed });
   let isStopped = false;
@@ -62,11 +50,11 @@ export function createWebhookService(dependencies: Dependencies): WebhookService
   const posting = createPosting({ ...dependencies, attempt, random, onRoom: () => tries.wakeIn(0) });
   const hugeEvents = createHugeEvents({
     ...dependencies,
-    pages: createUnreachedPages(dependencies),
+    openPages: createUnreachedPages(dependencies),
     onParts: () => tries.wakeIn(0),
     onRoom: () => events.wakeIn(0),
   });
-  const dueEvents = createDueEvents({ ...dependencies, hugeEvents });
+  const settleSome = createDueEvents({ ...dependencies, hugeEvents });
 
   async function settleDueEvents(): Promise<number | undefined> {
     while (!isStopped) {
@@ -74,7 +62,7 @@ export function createWebhookService(dependencies: Dependencies): WebhookService
       if (eventAt === undefined) return undefined;
       const inMs = eventAt + settlingMs - now;
       if (inMs > 0) return inMs;
-      const outcome = await dueEvents.settleSome(now - settlingMs, now);
+      const outcome = await settleSome(now - settlingMs, now);
       if (outcome === "late") return (1 + random()) * yieldMs;
       tries.wakeIn(0);
     }
@@ -98,11 +86,13 @@ export function createWebhookService(dependencies: Dependencies): WebhookService
     hooks: createWebhooks({ ...dependencies, attempt, onDue: () => tries.wakeIn(0) }),
     poster: {
       figures: posting.figures,
-      start(outages) {
+      /** Starts to find the users who were not reached, and to post them. */
+      start(outages: OutageEvents): void {
         events.start(outages);
         tries.start(outages);
       },
-      async stop() {
+      /** Starts nothing more. Resolves after the posts in flight. */
+      async stop(): Promise<void> {
         isStopped = true;
         await Promise.all([events.stop(), tries.stop()]);
         await hugeEvents.stop();

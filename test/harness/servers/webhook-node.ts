@@ -5,7 +5,7 @@ import { createId } from "../../../src/lib/text/ids.ts";
 import { createDueEvents } from "../../../src/services/webhooks/due-events.ts";
 import { createHugeEvents } from "../../../src/services/webhooks/huge-events.ts";
 import { createPosting } from "../../../src/services/webhooks/posting.ts";
-import { createUnreachedPages } from "../../../src/services/webhooks/unreached-pages.ts";
+import { createUnreachedPages } from "../../../src/services/webhooks/unreached.ts";
 import { migrateStore } from "../../../src/store/migrate.ts";
 import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
 import { messageOf } from "../../../src/store/testing/log-suite.ts";
@@ -54,14 +54,14 @@ export async function startWebhookNode() {
     const errors: unknown[] = [];
     const hugeEvents = createHugeEvents({
       ...onStore,
-      pages: createUnreachedPages(store),
+      openPages: createUnreachedPages(store),
       elapsed,
       onParts: () => undefined,
       onRoom: () => undefined,
       onError: (error) => void errors.push(error),
     });
-    const dueEvents = createDueEvents({ ...onStore, hugeEvents, mostOfLarge });
-    return { hugeEvents, errors, settle: () => dueEvents.settleSome(state.now, state.now) };
+    const settleSome = createDueEvents({ ...onStore, hugeEvents, mostOfLarge });
+    return { hugeEvents, errors, settle: () => settleSome(state.now, state.now) };
   }
 
   const first = addNode();
