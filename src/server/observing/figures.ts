@@ -8,7 +8,7 @@ import { createHistogram, createRecent, type Histogram, spanBuckets } from "../.
 import type { Clock } from "../../lib/time/clock.ts";
 import type { FileFigures } from "../../services/files/file-figures.ts";
 import type { OutboxFigures } from "../../services/outbox/outbox.ts";
-import type { ScheduleFigures } from "../../services/schedule/scheduling.ts";
+import type { ScheduleFigures } from "../../services/schedule/due-sends.ts";
 import type { PostFigures } from "../../services/webhooks/posting.ts";
 import type { LogFigures } from "../secrets.ts";
 

@@ -2,58 +2,44 @@ import { HeraldError } from "../../contract/errors/errors.ts";
 import type { ScheduledRequest } from "../../contract/schedule.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { KeyReads } from "../../store/keys/ports.ts";
-import type {
-  DueSend,
-  Failure,
-  ScheduledSend,
-  ScheduleReads,
-  ScheduleWrites,
-  Settled,
-} from "../../store/schedule/ports.ts";
+import type { DueSend, ScheduledSend, ScheduleReads, ScheduleWrites, Settled } from "../../store/schedule/ports.ts";
+import type { Audit } from "../audit.ts";
 import { bootstrapId } from "../keys/bootstrap-key.ts";
 import { type Caller, unlisted } from "../keys/permissions.ts";
 import type { OrganizationUse, TellStored } from "../limits/organization-use.ts";
-import { failureOf, prepareSend } from "./scheduled-requests.ts";
+import { errorOfFailure, failureOf, prepareSend } from "./scheduled-requests.ts";
 
-/** Sends what is due. */
-export type DueSends = {
-  /**
-   * Sends some of what an organization has due by `now`, the time of the database's clock, in one commit. Returns whether
-   * anything was left for this node to do. Rejects like the store; then nothing has changed, or the outcome is unknown.
-   */
-  sendSome(org: string, now: number): Promise<boolean>;
-};
+/** How many scheduled sends this node has sent, and found that it could not send. */
+export type ScheduleFigures = { sent: number; failed: number };
 
-/** A scheduled send that this node sent, or found that it could not. */
-export type EndedSend = {
-  org: string;
-  id: string;
-  keyId: string;
-  tryId: string;
-  request: ScheduledRequest | undefined;
-  /** Why it failed; `undefined` if it was sent. */
-  failure: Failure | undefined;
-};
+/**
+ * Sends some of what an organization has due by `now`, the time of the database's clock, in one commit. Returns whether
+ * anything was left for this node to do. Rejects like the store; then nothing has changed, or the outcome is unknown.
+ */
+export type SendSome = (org: string, now: number) => Promise<boolean>;
 
 type Dependencies = {
   schedule: Pick<ScheduleReads, "due"> & Pick<ScheduleWrites, "settle">;
   keys: Pick<KeyReads, "get">;
   use: Pick<OrganizationUse, "know" | "admitSend">;
   readRequest(stored: string): ScheduledRequest;
-  /** Called after the commit. Must not throw. */
-  onEnd(ended: EndedSend[]): void;
+  audit: Pick<Audit, "record">;
   onError(error: unknown): void;
 };
 
 // As much as a batch of sends holds of one organization.
 const page = { limit: 64, maxBytes: 64 * 1024 };
+/** The name of the server's own sends in the audit log. */
+const operation = "sendScheduled";
 const passing = new Set(["unavailable", "storage_full", "internal"]);
 
 /** A due send on its way: what it asks for, and whom to tell whether it was stored. */
 type Attempt = { scheduled: ScheduledSend; request?: ScheduledRequest; entry?: DueSend; tell?: TellStored };
 
 /** Creates the sending of what is due, by the rules of the moment. */
-export function createDueSends({ schedule, keys, use, readRequest, onEnd, onError }: Dependencies): DueSends {
+export function createDueSends({ schedule, keys, use, readRequest, audit, onError }: Dependencies) {
+  const figures: ScheduleFigures = { sent: 0, failed: 0 };
+
   /** The holder of the key that scheduled a send. Its networks do not count, as nobody calls. */
   async function callerOf(keyId: string, now: number): Promise<Caller> {
     if (keyId === bootstrapId) return unlisted(keyId);
@@ -98,37 +84,47 @@ export function createDueSends({ schedule, keys, use, readRequest, onEnd, onErro
     return undefined;
   }
 
-  function tellEnds(org: string, attempts: Attempt[], settled: Settled[]): void {
-    const ended: EndedSend[] = [];
+  /** Counts and records what has ended. Nobody waits for a response, so a failure to record it is only reported. */
+  function recordEnds(org: string, attempts: Attempt[], settled: Settled[]): void {
     const results = new Map(settled.map((one) => [one.id, one]));
     for (const { scheduled, request, entry } of attempts) {
       const result = results.get(scheduled.id);
       if (entry === undefined || result === undefined || result.state === "over") continue;
-      const failure = result.state === "failed" ? result.failure : undefined;
       if (result.state === "failed" && result.error !== undefined) onError(result.error);
-      ended.push({ org, id: scheduled.id, keyId: scheduled.keyId, tryId: entry.tryId, request, failure });
+      const error = result.state === "failed" ? errorOfFailure(result.failure) : undefined;
+      figures[result.state]++;
+      const conversation = request !== undefined && "message" in request ? request.message.cid : undefined;
+      const recorded = audit.record({
+        requestId: entry.tryId,
+        operation,
+        caller: unlisted(scheduled.keyId),
+        address: undefined,
+        target: { organization: org, sender: request?.senderId, conversation, scheduled: scheduled.id },
+        status: error?.status ?? 201,
+        code: error?.code,
+      });
+      recorded.catch(onError);
     }
-    if (ended.length > 0) onEnd(ended);
   }
 
-  return {
-    async sendSome(org, now) {
-      const due = await schedule.due(org, now, page);
-      await use.know(org);
-      const attempts: Attempt[] = due.map((scheduled) => ({ scheduled }));
-      const stored = new Set<string>();
-      try {
-        const notBefore = await prepareAll(attempts, now);
-        const entries = attempts.flatMap(({ entry }) => entry ?? []);
-        const settled = await schedule.settle(org, { now, entries, notBefore });
-        for (const one of settled) if (one.state === "sent" && one.isNew) stored.add(one.id);
-        tellEnds(org, attempts, settled);
-        return settled.length === 0 || settled.some(({ state }) => state !== "over");
-      } finally {
-        for (const { scheduled, tell } of attempts) tell?.(stored.has(scheduled.id));
-      }
-    },
+  const sendSome: SendSome = async (org, now) => {
+    const due = await schedule.due(org, now, page);
+    await use.know(org);
+    const attempts: Attempt[] = due.map((scheduled) => ({ scheduled }));
+    const stored = new Set<string>();
+    try {
+      const notBefore = await prepareAll(attempts, now);
+      const entries = attempts.flatMap(({ entry }) => entry ?? []);
+      const settled = await schedule.settle(org, { now, entries, notBefore });
+      for (const one of settled) if (one.state === "sent" && one.isNew) stored.add(one.id);
+      recordEnds(org, attempts, settled);
+      return settled.length === 0 || settled.some(({ state }) => state !== "over");
+    } finally {
+      for (const { scheduled, tell } of attempts) tell?.(stored.has(scheduled.id));
+    }
   };
+
+  return { figures, sendSome };
 }
 
 function gone(how: string): HeraldError {

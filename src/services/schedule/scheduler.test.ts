@@ -18,6 +18,7 @@ function setUp({ sharesDatabase = false, random = 0.5 }: Options = {}) {
   const state = { looks: 0, isAway: false, lost: new Set<string>(), broken: new Set<string>() };
   const scheduler = createScheduler({
     schedule: {
+      isShared: sharesDatabase,
       async next() {
         state.looks++;
         if (state.isAway) throw unavailable();
@@ -25,16 +26,13 @@ function setUp({ sharesDatabase = false, random = 0.5 }: Options = {}) {
       },
       dueOrganizations: async (at) => [...due].filter(([, time]) => time + hourMs <= at).map(([org]) => org),
     },
-    dueSends: {
-      async sendSome(org) {
-        if (state.broken.has(org)) throw new Error(`${org} is broken`);
-        if (state.lost.has(org)) return false;
-        due.delete(org);
-        sent.push([org, now()]);
-        return true;
-      },
+    async sendSome(org) {
+      if (state.broken.has(org)) throw new Error(`${org} is broken`);
+      if (state.lost.has(org)) return false;
+      due.delete(org);
+      sent.push([org, now()]);
+      return true;
     },
-    sharesDatabase,
     elapsed: { now },
     random: () => random,
   });

@@ -1,24 +1,12 @@
-import type { OutageEvents } from "../../lib/observing/outages.ts";
 import type { SteadyClock } from "../../lib/time/clock.ts";
 import { createPoller } from "../../lib/time/poller.ts";
 import type { ScheduleReads } from "../../store/schedule/ports.ts";
-import type { DueSends } from "./due-sends.ts";
-
-/** Sends what is due when it is due, on this node or another. */
-export type Scheduler = {
-  /** Looks at the schedule now, and from now on. Failures are reported by `outages`. */
-  start(outages: OutageEvents): void;
-  /** A send was scheduled here that is due in `waitMs`. */
-  expect(waitMs: number): void;
-  /** Ends the work after its current commit; resolves then. */
-  stop(): Promise<void>;
-};
+import type { SendSome } from "./due-sends.ts";
 
 type Dependencies = {
-  schedule: Pick<ScheduleReads, "next" | "dueOrganizations">;
-  dueSends: DueSends;
-  /** Whether other nodes may use the same database. */
-  sharesDatabase: boolean;
+  /** `isShared`: whether other nodes may use the same database. */
+  schedule: Pick<ScheduleReads, "next" | "dueOrganizations"> & { isShared: boolean };
+  sendSome: SendSome;
   elapsed: SteadyClock;
   random?(): number;
 };
@@ -31,18 +19,17 @@ const organizationsAtOnce = 100;
 const placesOfNode = 4;
 
 /**
- * Creates the scheduler of sends: one timer, for the next time that anything is due by the database's clock.
+ * Creates what sends what is due when it is due, on this node or another: one timer, for the next time that anything is due by the database's clock.
  * A node looks at the schedule then, and every 800 ms, which reads one row of an index.
  */
-export function createScheduler(dependencies: Dependencies): Scheduler {
-  const { schedule, dueSends, sharesDatabase, elapsed, random = Math.random } = dependencies;
+export function createScheduler({ schedule, sendSome, elapsed, random = Math.random }: Dependencies) {
   let ownAt = Number.NaN; // what was scheduled here last is due about then, by `elapsed`
   let isStopped = false;
   const { start, wakeIn, stop } = createPoller({ poll: sendDue, everyMs: lookEveryMs, elapsed });
 
   /** Whether this node is to be first: it alone uses the database, or it was asked to send what is due. */
   function isFirst(inMs: number): boolean {
-    return !sharesDatabase || Math.abs(elapsed.now() + inMs - ownAt) < spreadMs;
+    return !schedule.isShared || Math.abs(elapsed.now() + inMs - ownAt) < spreadMs;
   }
 
   /** Sends all that is due. Returns the milliseconds until more is, if known. */
@@ -67,7 +54,7 @@ export function createScheduler(dependencies: Dependencies): Scheduler {
       for (const org of waiting) {
         if (isStopped) return;
         try {
-          if (await dueSends.sendSome(org, now)) hadWork = true;
+          if (await sendSome(org, now)) hadWork = true;
         } catch (error) {
           failures.push(error);
         }
@@ -79,12 +66,15 @@ export function createScheduler(dependencies: Dependencies): Scheduler {
   }
 
   return {
+    /** Looks at the schedule now, and from now on. Failures are reported to `outages`. */
     start,
-    expect(waitMs) {
+    /** A send was scheduled here that is due in `waitMs`. */
+    expect(waitMs: number): void {
       ownAt = elapsed.now() + waitMs;
       wakeIn(waitMs);
     },
-    async stop() {
+    /** Ends the work after its current commit; resolves then. */
+    async stop(): Promise<void> {
       isStopped = true;
       await stop();
     },
