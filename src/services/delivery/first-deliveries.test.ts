@@ -9,7 +9,7 @@ function prepare({ maxUsers = 1_000 } = {}) {
   let now = 0;
   let paid = 0;
   let long = 0;
-  const deliveries = createFirstDeliveries({
+  const findFirst = createFirstDeliveries({
     reads: {
       deliveryIds: async (_, __, offset) => [...(rows.get(offset)?.keys() ?? [])],
       async deliveries(_, ids, offset) {
@@ -41,7 +41,7 @@ function prepare({ maxUsers = 1_000 } = {}) {
     },
     async find(offset: number, uids: string[], recipients = 3) {
       const event = { id: `e${offset}`, cid: "c", offset, recipients };
-      const times = await deliveries.of("o", event, async (cost) => {
+      const times = await findFirst("o", event, async (cost) => {
         paid += cost;
       });
       return [...(await times.find(uids)).keys()];

@@ -6,11 +6,8 @@ import type { RecipientReads, SentEvent } from "../../store/delivery/ports.ts";
 import { requestCosts } from "../limits/costs.ts";
 import { createUserTimes, type UserTimes } from "./user-times.ts";
 
-/** Knows to whom events were delivered, and when first, in milliseconds since the Unix epoch. */
-export type FirstDeliveries = {
-  /** At most a second old. `pay` is called if the event has to be read from the start. */
-  of(org: string, event: Place, pay: (cost: number) => Promise<void>): Promise<Pick<UserTimes, "find">>;
-};
+/** Charges more work, in requests. */
+export type Pay = (cost: number) => Promise<void>;
 
 type Place = Pick<SentEvent, "id" | "cid" | "offset" | "recipients">;
 type Reads = Pick<RecipientReads, "deliveryIds" | "deliveries">;
@@ -35,10 +32,11 @@ const manyUsers = 1_000;
 const weightOfEntry = 10; // in users
 
 /**
- * Creates the memory of first deliveries. Rows of the ledger never change, so the users of an event are read once, and
- * later pages of the same list read only the rows stored since.
+ * Creates what finds to whom an event was delivered, and when first, in milliseconds since the Unix epoch, as of at most a second
+ * ago. `pay` is called if the event has to be read from the start. Rows of the ledger never change, so the users of an event are
+ * read once, and later pages of the same list read only the rows stored since.
  */
-export function createFirstDeliveries({ reads, longReads, clock, maxUsers = 200_000 }: Options): FirstDeliveries {
+export function createFirstDeliveries({ reads, longReads, clock, maxUsers = 200_000 }: Options) {
   const entries = new Map<string, Entry>();
 
   function create(org: string, event: Place, recipients: number): Entry {
@@ -63,19 +61,17 @@ export function createFirstDeliveries({ reads, longReads, clock, maxUsers = 200_
     }
   }
 
-  return {
-    async of(org, event, pay) {
-      const { recipients = 0 } = event; // those sent to everyone have no list
-      const key = joinIds(org, event.id);
-      const work = entries.has(key) ? 0 : requestCosts.deliveries(recipients);
-      if (work > 0) await pay(work);
-      const entry = entries.get(key) ?? create(org, event, recipients);
-      entries.delete(key);
-      entries.set(key, entry); // the last one asked for is the newest
-      await entry.refresh();
-      forgetSome();
-      return entry.times;
-    },
+  return async (org: string, event: Place, pay: Pay): Promise<Pick<UserTimes, "find">> => {
+    const { recipients = 0 } = event; // those sent to everyone have no list
+    const key = joinIds(org, event.id);
+    const work = entries.has(key) ? 0 : requestCosts.deliveries(recipients);
+    if (work > 0) await pay(work);
+    const entry = entries.get(key) ?? create(org, event, recipients);
+    entries.delete(key);
+    entries.set(key, entry); // the last one asked for is the newest
+    await entry.refresh();
+    forgetSome();
+    return entry.times;
   };
 }
 

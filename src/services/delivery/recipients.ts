@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { Recipient, RecipientState } from "../../contract/delivery.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { quoted } from "../../contract/errors/naming.ts";
@@ -7,22 +8,18 @@ import type { SystemMessageEvent } from "../../contract/messages/events.ts";
 import type { Limiter } from "../../lib/queues/limiter.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
 import type { SteadyClock } from "../../lib/time/clock.ts";
-import type { RecipientReads, SentEvent, SentReads } from "../../store/delivery/ports.ts";
+import type { RecipientReads, SentEvent, SentReads, StayPlace } from "../../store/delivery/ports.ts";
 import type { Organizations } from "../../store/ports.ts";
 import { requestCosts } from "../limits/costs.ts";
 import { type Page, type PageQuery, parseCursor } from "../pages.ts";
-import { type Candidate, type Candidates, namedIn, participantsOf } from "./candidates.ts";
-import { createFirstDeliveries } from "./first-deliveries.ts";
+import { createFirstDeliveries, type Pay } from "./first-deliveries.ts";
 import { createSentEvents } from "./sent-events.ts";
 import type { UserTimes } from "./user-times.ts";
 
 /** The paging parameters of recipients, and the state to list; all by default. */
 export type RecipientQuery = PageQuery & { state?: RecipientState | undefined };
 
-/** Charges more work, in requests. */
-type Pay = (cost: number) => Promise<void>;
-
-/** Lists the recipients of what was sent. Throws like `SentEvents`. */
+/** Lists the recipients of what was sent. Throws like `DeliveryReports`. */
 export type Recipients = {
   message(
     org: string,
@@ -51,6 +48,18 @@ type Dependencies = {
 /** `proves`: whether a receipt counts although no delivery is known, as it names this event alone. */
 type Of = { org: string; event: SentEvent; proves: boolean };
 
+/** A user who may be a recipient, and the place after which the next page begins. */
+type Candidate<Place> = { uid: string; isRecipient: boolean; place: Place };
+
+/** The users among whom the recipients of an event are found, in a stable order. */
+type Candidates<Place> = {
+  place: z.ZodType<Place>;
+  /** Reads at most `limit` candidates after a place, or from the beginning; fewer at the end. */
+  read(after: Place | undefined, limit: number): Promise<Candidate<Place>[]>;
+};
+
+const stayPlace = z.strictObject({ uid: z.string(), after: z.int().min(0) });
+const listPlace = z.strictObject({ index: z.int().min(0) });
 const candidatesAtOnce = 1_000;
 const candidatesPerPage = 3_000;
 const noPage: Page<Recipient> = { items: [], cursor: null };
@@ -61,7 +70,7 @@ const toEveryone =
 export function createRecipients(dependencies: Dependencies): Recipients {
   const { recipients: reads, longReads, steadyClock } = dependencies;
   const sentEvents = createSentEvents(dependencies);
-  const firstDeliveries = createFirstDeliveries({ reads, longReads, clock: steadyClock });
+  const findFirstDeliveries = createFirstDeliveries({ reads, longReads, clock: steadyClock });
 
   /** The items of some candidates, in order; `undefined` for those who are not asked for. */
   async function tell(
@@ -98,7 +107,7 @@ export function createRecipients(dependencies: Dependencies): Recipients {
     pay: Pay,
   ): Promise<Page<Recipient>> {
     let place = parseCursor(cursor, candidates.place);
-    const times = await firstDeliveries.of(of.org, of.event, pay);
+    const times = await findFirstDeliveries(of.org, of.event, pay);
     const items: Recipient[] = [];
     let seen = 0;
     let isLast = false;
@@ -149,6 +158,36 @@ export function createRecipients(dependencies: Dependencies): Recipients {
         case "everyone":
           throw new HeraldError("not_found", `${quoted(mid)} is ${toEveryone}`);
       }
+    },
+  };
+}
+
+/** Everyone who has ever taken part in a conversation: recipients are those who did at `offset`. */
+function participantsOf(
+  reads: Pick<RecipientReads, "stays">,
+  { org, cid, offset }: { org: string; cid: string; offset: number },
+): Candidates<StayPlace> {
+  return {
+    place: stayPlace,
+    async read(place, limit) {
+      const stays = await reads.stays(org, cid, place, limit);
+      return stays.map(({ uid, after, upTo = Number.POSITIVE_INFINITY }) => ({
+        uid,
+        isRecipient: after < offset && offset <= upTo,
+        place: { uid, after },
+      }));
+    },
+  };
+}
+
+/** The users that a system message names, in its order. */
+function namedIn(uids: readonly string[]): Candidates<z.infer<typeof listPlace>> {
+  return {
+    place: listPlace,
+    async read(place, limit) {
+      const start = place === undefined ? 0 : place.index + 1;
+      const some = uids.slice(start, start + limit);
+      return some.map((uid, index) => ({ uid, isRecipient: true, place: { index: start + index } }));
     },
   };
 }

@@ -4,26 +4,20 @@ import type { SentEvent, SentMessage, SentReads } from "../../store/delivery/por
 import type { Organizations } from "../../store/ports.ts";
 import { refuseMissing } from "../directory/directory.ts";
 
-/** Finds what was sent. */
-export type SentEvents = {
-  /** Throws `message_not_found`, also for messages of a deleted conversation. */
-  message(org: string, serverMid: string): Promise<SentMessage>;
-  /** Throws `message_not_found`, or `invalid_request` without `senderId` if several senders used that id. */
-  systemMessage(org: string, mid: string, senderId: string | undefined): Promise<SentEvent>;
-};
-
 type Dependencies = { sent: SentReads; organizations: Pick<Organizations, "get"> };
 
-/** Creates the finder on the store. */
-export function createSentEvents({ sent, organizations }: Dependencies): SentEvents {
+/** Creates what finds in the store what was sent. */
+export function createSentEvents({ sent, organizations }: Dependencies) {
   const notFound = (org: string, message: string) =>
     refuseMissing(organizations, org, errorAbout("message_not_found", { message }));
 
   return {
-    async message(org, serverMid) {
+    /** Throws `message_not_found`, also for messages of a deleted conversation. */
+    async message(org: string, serverMid: string): Promise<SentMessage> {
       return (await sent.message(org, serverMid)) ?? (await notFound(org, serverMid));
     },
-    async systemMessage(org, mid, senderId) {
+    /** Throws `message_not_found`, or `invalid_request` without `senderId` if several senders used that id. */
+    async systemMessage(org: string, mid: string, senderId: string | undefined): Promise<SentEvent> {
       const [event, another] = await sent.systemMessages(org, mid, senderId);
       if (event === undefined) return await notFound(org, mid);
       if (another !== undefined) {
