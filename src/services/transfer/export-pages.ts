@@ -15,39 +15,26 @@ export type ExportPages = AsyncGenerator<ExportLine[], void>;
 const rowsOfPage = 500;
 const participantsOfLine = 1_000;
 
-/** All users. */
-export async function* userPages(exports: ExportReads, of: ExportOf): ExportPages {
-  yield* pagesOf(
-    (after) => exports.users(of, after, rowsOfPage),
-    async function* (page) {
-      yield page.map(userLine);
-    },
-  );
+/** All users, all conversations with their participants, and all messages. */
+export async function* organizationPages(exports: ExportReads, of: ExportOf): ExportPages {
+  for await (const { page } of pagesOf((after) => exports.users(of, after, rowsOfPage))) yield page.map(userLine);
+  for await (const { page, after } of pagesOf((after) => exports.conversations(of, after, rowsOfPage))) {
+    const upTo = page.at(-1)?.id;
+    if (upTo !== undefined) yield* withParticipants(page, participantPages(exports, of, after, upTo));
+  }
+  yield* messagePages(exports, of);
 }
 
-/** All conversations with their participants. */
-export async function* conversationPages(exports: ExportReads, of: ExportOf): ExportPages {
-  yield* pagesOf(
-    (after) => exports.conversations(of, after, rowsOfPage),
-    async function* (page, after) {
-      const upTo = page.at(-1)?.id;
-      if (upTo !== undefined) yield* withParticipants(page, participantPages(exports, of, after, upTo));
-    },
-  );
-}
-
-/** The conversations of a user, without their other participants. */
-export async function* conversationPagesOf(exports: ExportReads, of: ExportOf, uid: string): ExportPages {
-  yield* pagesOf(
-    (after) => exports.conversations(of, after, rowsOfPage, uid),
-    async function* (page) {
-      yield page.map(({ id, name }) => ({ conversation: { id, name, participants: [uid] } }));
-    },
-  );
+/** A user, with the user's conversations, without their other participants, and messages. */
+export async function* userPages(exports: ExportReads, of: ExportOf, user: ExportedEntity): ExportPages {
+  yield [userLine(user)];
+  for await (const { page } of pagesOf((after) => exports.conversations(of, after, rowsOfPage, user.id)))
+    yield page.map(({ id, name }) => ({ conversation: { id, name, participants: [user.id] } }));
+  yield* messagePages(exports, of, user.id);
 }
 
 /** The messages of all, or of a user. Those whose rows are damaged are left out. */
-export async function* messagePages(exports: ExportReads, of: ExportOf, sender?: string): ExportPages {
+async function* messagePages(exports: ExportReads, of: ExportOf, sender?: string): ExportPages {
   for (let after = Number.MIN_SAFE_INTEGER; ; ) {
     const page = await exports.messages(of, after, sender);
     if (page === undefined) return;
@@ -56,18 +43,17 @@ export async function* messagePages(exports: ExportReads, of: ExportOf, sender?:
   }
 }
 
-/** The line of a user. */
-export function userLine({ id, name, isBlocked }: ExportedEntity): ExportLine {
+function userLine({ id, name, isBlocked }: ExportedEntity): ExportLine {
   return { user: { id, name, ...(isBlocked && { blocked: true }) } };
 }
 
+/** All pages, each with the id after which it begins. */
 async function* pagesOf(
   read: (after: string) => Promise<ExportedEntity[]>,
-  write: (page: ExportedEntity[], after: string) => ExportPages,
-): ExportPages {
+): AsyncGenerator<{ page: ExportedEntity[]; after: string }, void> {
   for (let after = "", isMore = true; isMore; ) {
     const page = await read(after);
-    yield* write(page, after);
+    yield { page, after };
     after = page.at(-1)?.id ?? "";
     isMore = page.length === rowsOfPage;
   }

@@ -1,6 +1,5 @@
 import { unavailable } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
-import type { ExportLine } from "../../contract/transfer/lines.ts";
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { beginTexts } from "../../lib/text/begun-texts.ts";
 import type { SteadyClock } from "../../lib/time/clock.ts";
@@ -9,14 +8,7 @@ import type { ExportReads } from "../../store/transfer/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
 import { type Caller, permitScope } from "../keys/permissions.ts";
 import { requestCosts, threadCosts } from "../limits/costs.ts";
-import {
-  conversationPages,
-  conversationPagesOf,
-  type ExportPages,
-  messagePages,
-  userLine,
-  userPages,
-} from "./export-pages.ts";
+import { type ExportPages, organizationPages, userPages } from "./export-pages.ts";
 import type { TransferSlots } from "./transfer-slots.ts";
 import { createWorkCharges, type WorkingCall } from "./work-charges.ts";
 
@@ -51,13 +43,10 @@ export function createExports({ exports, log, organizations, users, slots, threa
   async function pagesOf({ org, uid }: ExportWish): Promise<ExportPages> {
     await requireOrganization(organizations, org);
     const of = { org, head: (await log.heads([org])).get(org)?.offset ?? 0 };
-    if (uid === undefined) {
-      return concatenated([userPages(exports, of), conversationPages(exports, of), messagePages(exports, of)]);
-    }
+    if (uid === undefined) return organizationPages(exports, of);
     const user = await users.get(org, uid);
     if (user === undefined) throw errorAbout("user_not_found", { user: uid });
-    const itself = userLine({ id: uid, name: user.name, isBlocked: user.isBlocked === true });
-    return concatenated([one([itself]), conversationPagesOf(exports, of, uid), messagePages(exports, of, uid)]);
+    return userPages(exports, of, { id: uid, name: user.name, isBlocked: user.isBlocked === true });
   }
 
   async function* write(
@@ -93,12 +82,4 @@ export function createExports({ exports, log, organizations, users, slots, threa
       isStopping = true;
     },
   };
-}
-
-async function* concatenated(all: ExportPages[]): ExportPages {
-  for (const pages of all) yield* pages;
-}
-
-async function* one(lines: ExportLine[]): ExportPages {
-  yield lines;
 }

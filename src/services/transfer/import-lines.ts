@@ -10,16 +10,8 @@ import { createId, derivedIdOf, isUuidV7, timeOfId } from "../../lib/text/ids.ts
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { ImportItem } from "../../store/transfer/ports.ts";
 
-/** Reads the lines of an import. */
-export type LineReader = {
-  /** The items that a line stands for, in the order in which they must be imported. Throws what is wrong with it. */
-  read(line: string, target: ImportTarget): ImportItem[];
-  /** Like `read`, for a long line: spreads the work over many short turns. */
-  readInTurns(line: string, target: ImportTarget, turn: () => Promise<void>): Promise<ImportItem[]>;
-};
-
 /** The organization that lines are for. `keepsIds`: a message keeps an id that has the form of Herald's. */
-export type ImportTarget = { org: string; keepsIds: boolean };
+type ImportTarget = { org: string; keepsIds: boolean };
 
 type Options = {
   limits: PayloadLimits;
@@ -33,8 +25,8 @@ const clocksMayDifferMs = 5 * 60_000;
 const idMayDifferMs = 60_000;
 const expected = 'must be an object with one of the members "user", "conversation", "participant" and "message"';
 
-/** Creates a reader that checks lines against the contract. */
-export function createLineReader({ limits, participantsOfItem, now }: Options): LineReader {
+/** Creates a reader of the lines of an import, which checks them against the contract. */
+export function createLineReader({ limits, participantsOfItem, now }: Options) {
   const schemas = createImportLines(limits);
 
   function toParts(cid: string, uids: string[]): ImportItem[] {
@@ -108,8 +100,10 @@ export function createLineReader({ limits, participantsOfItem, now }: Options): 
   }
 
   return {
-    read: (line, target) => toItems(parseStrictJson(line, limits.jsonDepth), target),
-    async readInTurns(line, target, turn) {
+    /** The items that a line stands for, in the order in which they must be imported. Throws what is wrong with it. */
+    read: (line: string, target: ImportTarget) => toItems(parseStrictJson(line, limits.jsonDepth), target),
+    /** Like `read`, for a long line: spreads the work over many short turns. */
+    async readInTurns(line: string, target: ImportTarget, turn: () => Promise<void>): Promise<ImportItem[]> {
       const value = await parseStrictJsonInTurns(line, limits.jsonDepth, turn);
       await turn();
       return toItems(value, target);
