@@ -11,6 +11,7 @@ import type { Authentication } from "../../services/keys/authentication.ts";
 import { permitOrganization, permitScope } from "../../services/keys/permissions.ts";
 import type { RateLimit } from "../../services/limits/key-rates.ts";
 import { admitOnceKnown, type OrganizationUse } from "../../services/limits/organization-use.ts";
+import type { Sessions } from "../../services/sessions/sessions.ts";
 import type { Identity } from "../../services/sessions/tokens.ts";
 import { isKnown, rangeOf } from "../answers/byte-range.ts";
 import { answerDone, answerShowing } from "../answers/plain-answers.ts";
@@ -21,7 +22,8 @@ import type { Call } from "../calls.ts";
 
 type Services = {
   files: Files;
-  fileAddresses: FileAddresses;
+  fileAddresses: Pick<FileAddresses, "verify">;
+  sessions: Pick<Sessions, "identify" | "open">;
   authentication: Authentication;
   rateLimit: RateLimit;
   use: OrganizationUse;
@@ -161,7 +163,7 @@ async function identify(
   request: Request,
   { id, organization }: { id: string; organization: string | undefined },
   call: Call,
-  { authentication, fileAddresses, downloads, rateLimit, use, clientAddress }: Services,
+  { authentication, fileAddresses, sessions, downloads, rateLimit, use, clientAddress }: Services,
 ): Promise<FileReader> {
   const address = clientAddress(request, call.from);
   call.address = address;
@@ -177,10 +179,10 @@ async function identify(
     const { org, uid } = identity;
     downloads.admit(identity); // before the database is asked
     await payAndWait(org, org);
-    await fileAddresses.admit(identity);
+    await sessions.open(identity); // the user may have been deleted, blocked or signed out since
     return { org, uid };
   };
-  if (key === null && token !== undefined) return await admit(await fileAddresses.identify(token, address));
+  if (key === null && token !== undefined) return await admit(await sessions.identify(token, address));
   if (key === null && signature !== null) return await admit(await fileAddresses.verify(signature, id));
   const caller = await authentication.authenticate(key, () => address);
   call.keyId = caller.keyId;

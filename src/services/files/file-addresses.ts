@@ -6,19 +6,15 @@ import type { Sessions } from "../sessions/sessions.ts";
 import type { Identity } from "../sessions/tokens.ts";
 import { importTokenKey } from "../sessions/tokens.ts";
 
-/** Decides which user asks for a file, by a token or by the signature of an address. */
+/** Signs addresses of files, and tells who holds one. */
 export type FileAddresses = {
   /**
    * The paths of those of the files that the user may have now, by id. Each works for ten minutes, for this user, until the user's
    * token is refused or the user may not have the file.
    */
   urlsOf(user: TokenHolder, fileIds: string[]): Promise<Record<string, string>>;
-  /** Who holds a token, without the database. Throws `unauthorized`, or `rate_limited` after many bad ones. */
-  identify(token: string, address: string): Promise<Identity>;
   /** Who holds a signed address, without the database. Throws `unauthorized`. */
   verify(signature: string, fileId: string): Promise<Identity>;
-  /** Asks the database whether that user may still ask for files. Throws `unauthorized`. */
-  admit(identity: Identity): Promise<void>;
 };
 
 /** The user of a token, which was issued at a time, in milliseconds since the Unix epoch. */
@@ -26,7 +22,7 @@ type TokenHolder = Pick<Identity, "org" | "uid" | "issuedAt"> & { tokenId?: stri
 
 type Options = {
   files: Pick<FileReads, "readableBy">;
-  sessions: Pick<Sessions, "identify" | "requireUnrevoked" | "open">;
+  sessions: Pick<Sessions, "requireUnrevoked">;
   /** The secret of user tokens, and the one before it. */
   secrets: readonly string[];
   /** The path below which the server is reached. */
@@ -78,14 +74,10 @@ export function createFileAddresses({ sessions, files, secrets, basePath, clock 
       const readable = [...(await files.readableBy(user.org, user.uid, fileIds))];
       return Object.fromEntries(await Promise.all(readable.map(async (id) => [id, await sign(user, id)] as const)));
     },
-    identify: sessions.identify,
     async verify(signature, fileId) {
       const identity = await read(signature, fileId);
       sessions.requireUnrevoked(identity);
       return identity;
-    },
-    async admit(identity) {
-      await sessions.open(identity);
     },
   };
 }
