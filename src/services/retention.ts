@@ -1,17 +1,6 @@
 import type { Clock, SteadyClock } from "../lib/time/clock.ts";
 import type { Expiry, Overdue, RetentionReads, RetentionWrites } from "../store/retention/ports.ts";
 
-/** Removes expired data in small steps. Then counts the bytes of stored events that no node has counted. */
-export type Retention = {
-  /**
-   * Runs until nothing is left, another node holds the lease, or it is stopped. Returns the number of rows removed or
-   * changed, or 0 at once if a run is in progress. Rejects like the store; what was done before stays done.
-   */
-  run(): Promise<number>;
-  /** Ends the run after its current step; resolves then. */
-  stop(): Promise<void>;
-};
-
 /** How long data is kept, how long a token may live, and how far `since` reaches back, in days; `Infinity` for ever. */
 export type Keep = { messages: number; ids: number; audit: number; tokens: number; recovery: number };
 
@@ -48,8 +37,11 @@ const marginDays = 1; // allows for clock differences and for slow recoveries
 const recoveryDaysWhenLifted = 7;
 const readDays = 1; // nodes have played them within seconds, and clients never ask for them again
 
-/** Creates retention on the store. After each step, it pauses three times as long as the step took. */
-export function createRetention(options: Options): Retention {
+/**
+ * Creates what removes expired data in small steps, and then counts the bytes of stored events that no node has counted. After each
+ * step, it pauses three times as long as the step took.
+ */
+export function createRetention(options: Options) {
   const { retention, keep, holder, clock, onSkew, elapsed, pause = Bun.sleep } = options;
   const { rowsPerStep = defaultRowsPerStep, neededFrom } = options;
   const canForget = Number.isFinite(keep.messages) || Number.isFinite(keep.ids);
@@ -108,7 +100,11 @@ export function createRetention(options: Options): Retention {
   }
 
   return {
-    async run() {
+    /**
+     * Runs until nothing is left, another node holds the lease, or it is stopped. Returns the number of rows removed or
+     * changed, or 0 at once if a run is in progress. Rejects like the store; what was done before stays done.
+     */
+    async run(): Promise<number> {
       if (running !== undefined) return 0;
       running = removeAll();
       try {
@@ -117,7 +113,8 @@ export function createRetention(options: Options): Retention {
         running = undefined;
       }
     },
-    async stop() {
+    /** Ends the run after its current step; resolves then. */
+    async stop(): Promise<void> {
       isStopped = true;
       await running?.catch(() => 0); // reported by the run
     },

@@ -30,8 +30,20 @@ export type OrganizationDirectory = {
  * Creates the directory on the store. Reads the limits again after each change, so that it takes effect on this node at
  * once.
  */
-export function createOrganizationDirectory({ organizations, limits, presence, clock }: Dependencies) {
-  const directory: OrganizationDirectory = {
+export function createOrganizationDirectory(dependencies: Dependencies): OrganizationDirectory {
+  const { organizations, limits, presence, clock } = dependencies;
+
+  /** `undefined` if a node does not answer: the organization can be shown without its usage. */
+  async function useOf(org: string) {
+    try {
+      return await presence.useOf(org);
+    } catch (error) {
+      if (error instanceof HeraldError) return undefined;
+      throw error;
+    }
+  }
+
+  return {
     async put(caller, org, change) {
       if (change.limits !== undefined && caller.rights.org !== null) {
         const detail =
@@ -49,18 +61,6 @@ export function createOrganizationDirectory({ organizations, limits, presence, c
       return { ...toResource(entity), ...show(budget, use) };
     },
   };
-
-  /** `undefined` if a node does not answer: the organization can be shown without its usage. */
-  async function useOf(org: string) {
-    try {
-      return await presence.useOf(org);
-    } catch (error) {
-      if (error instanceof HeraldError) return undefined;
-      throw error;
-    }
-  }
-
-  return directory;
 }
 
 function ownLimitsOf(change: OrganizationChange["limits"] = {}): Partial<OwnLimits> {

@@ -8,15 +8,6 @@ import type { OutboxSends } from "./outbox-sends.ts";
 /** How many rows this node has sent, and refused. */
 export type OutboxFigures = { sent: number; refused: number };
 
-/** Sends what transactions of the caller's database have committed, on this node or another. */
-export type Outbox = {
-  figures: OutboxFigures;
-  /** Begins to send. Failures of the database are reported by `outages`. */
-  start(outages: OutageEvents): void;
-  /** Ends after the rows that are being sent; resolves then. */
-  stop(): Promise<void>;
-};
-
 type Dependencies = {
   table: Pick<OutboxTable, "organizations" | "take" | "listen">;
   sendRows: OutboxSends;
@@ -30,10 +21,10 @@ const placesOfNode = 4;
 const longestPauseMs = 5_000;
 
 /**
- * Creates the sender of outboxes. Organizations take turns, some of them at a time, each by a page of its rows and on one node: a
+ * Creates what sends what transactions of the caller's database have committed, on this node or another. Organizations take turns, some of them at a time, each by a page of its rows and on one node: a
  * node that finds another one at it goes on, as that one looks again before it leaves.
  */
-export function createOutbox({ table, sendRows, lookEveryMs = 500, elapsed }: Dependencies): Outbox {
+export function createOutbox({ table, sendRows, lookEveryMs = 500, elapsed }: Dependencies) {
   const figures: OutboxFigures = { sent: 0, refused: 0 };
   const busy = new Map<string, Promise<void>>();
   const notBefore = new Map<string, number>(); // for organizations whose rows could not be sent
@@ -106,14 +97,16 @@ export function createOutbox({ table, sendRows, lookEveryMs = 500, elapsed }: De
 
   return {
     figures,
-    start(outages) {
+    /** Begins to send. Failures of the database are reported to `outages`. */
+    start(outages: OutageEvents): void {
       table.listen(() => {
         noteNews();
         poller.wakeIn(0);
       });
       poller.start(outages);
     },
-    async stop() {
+    /** Ends after the rows that are being sent; resolves then. */
+    async stop(): Promise<void> {
       isStopped = true;
       wake?.();
       await poller.stop();
