@@ -1,6 +1,7 @@
 import type { EventKind, LogEvent } from "../contract/log/log-event.ts";
 import type { LogPage, LogPlace } from "../contract/log/log-place.ts";
 import type { NamedFile } from "./files/ports.ts";
+import { createMapping, type Mapped, nullable, number, text } from "./sql/mapping.ts";
 
 /**
  * A send to be stored. The sender must be a participant of the conversation `cid`, or without `cid` a user of the
@@ -126,13 +127,16 @@ export type EntityPage = { after: string | undefined; limit: number };
  */
 export type Organizations = OrganizationReads & OrganizationWrites;
 
+/** The columns of an organization's own limits. */
+export const ownLimits = createMapping({
+  requestsPerSecond: nullable(number("limit_requests")),
+  messagesPerSecond: nullable(number("limit_messages")),
+  connections: nullable(number("limit_connections")),
+  storedBytes: nullable(number("limit_bytes")),
+});
+
 /** An organization's own limits. `null` means the configured default, 0 no limit. */
-export type OwnLimits = {
-  requestsPerSecond: number | null;
-  messagesPerSecond: number | null;
-  connections: number | null;
-  storedBytes: number | null;
-};
+export type OwnLimits = Mapped<typeof ownLimits>;
 
 /** An organization's own limits, and the bytes of its stored events. */
 export type OrganizationBudget = { id: string; limits: OwnLimits; storedBytes: number };
@@ -280,15 +284,18 @@ export type ParticipantWrites = {
   remove(org: string, cid: string, uid: string, now: number): Promise<ConversationChange>;
 };
 
-/** A conversation as listed for a participant. Times in milliseconds since the Unix epoch. */
-export type UserConversation = {
-  id: string;
-  name: string | null;
-  createdAt: number;
-  updatedAt: number;
+/** The columns of a conversation as listed for a participant. */
+export const userConversations = createMapping({
+  id: text("id"),
+  name: nullable(text("name")),
+  createdAt: number("created_at"),
+  updatedAt: number("updated_at"),
   /** Messages of others that the user has not read, of the conversation's last 250 events; 100 means 100 or more. */
-  unread: number;
-};
+  unread: number("unread"),
+});
+
+/** A conversation as listed for a participant. Times in milliseconds since the Unix epoch. */
+export type UserConversation = Mapped<typeof userConversations>;
 
 /** Reads a user's place in the organization's log. */
 export type Standing = {

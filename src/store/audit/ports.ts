@@ -1,23 +1,27 @@
 import type { AuditTarget } from "../../contract/audit.ts";
 import type { ErrorCode } from "../../contract/errors/errors.ts";
+import { createMapping, json, type Mapped, nullable, number, text } from "../sql/mapping.ts";
+
+/** The columns of the audit log. */
+export const auditEntries = createMapping({
+  /** UUIDv7 of the time at which the call ended. */
+  id: text("id"),
+  requestId: text("request_id"),
+  operation: text("operation"),
+  /** The organization that may see the entry; `null` if only readers of the whole server may. */
+  org: nullable(text("org")),
+  keyId: nullable(text("key_id")),
+  address: nullable(text("address")),
+  target: json<AuditTarget>("target"),
+  /** The HTTP status of the response, and the error code if it was an error. */
+  status: number("status"),
+  code: nullable(text<ErrorCode>("code")),
+  /** How many entries the node dropped before this one because there were too many. */
+  omitted: number("omitted"),
+});
 
 /** A stored entry of the audit log: who did what, in ids only. */
-export type AuditEntry = {
-  /** UUIDv7 of the time at which the call ended. */
-  id: string;
-  requestId: string;
-  operation: string;
-  /** The organization that may see the entry; `null` if only readers of the whole server may. */
-  org: string | null;
-  keyId: string | null;
-  address: string | null;
-  target: AuditTarget;
-  /** The HTTP status of the response, and the error code if it was an error. */
-  status: number;
-  code: ErrorCode | null;
-  /** How many entries the node dropped before this one because there were too many. */
-  omitted: number;
-};
+export type AuditEntry = Mapped<typeof auditEntries>;
 
 /**
  * Selects entries: ids from `from` up to, but excluding, `before`; all of them, or those of one organization or key.

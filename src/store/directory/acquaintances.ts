@@ -1,6 +1,6 @@
 import type { AcquaintanceReads } from "../ports.ts";
 import type { Reader } from "../sql/driver.ts";
-import { type EntityRow, isLiveOrganization, toEntity } from "./entity.ts";
+import { type EntityRow, entities, isLiveOrganization } from "./entity.ts";
 
 type UserRow = EntityRow & { seen_at: number | null };
 
@@ -17,9 +17,7 @@ export function createAcquaintanceReads({ reader }: { reader: Reader }): Acquain
   const find = (org: string, uid: string, ids: readonly string[]) =>
     reader.allOf<UserRow>(org, findAmong, org, JSON.stringify(ids), uid, uid);
   return {
-    async among(org, uid, ids) {
-      return (await find(org, uid, ids)).map(toEntity);
-    },
+    among: (org, uid, ids) => entities.readAll(find(org, uid, ids)),
     async lastSeen(org, uid, other) {
       const [row] = await find(org, uid, [other]);
       return row && Number(row.seen_at ?? row.created_at);

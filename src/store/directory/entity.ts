@@ -1,6 +1,7 @@
 import { createCasePrefix } from "../../lib/text/case-prefixes.ts";
 import type { Entity, EntityPage, Found, PrefixPage, PrefixPlace } from "../ports.ts";
 import type { Reader } from "../sql/driver.ts";
+import { createRowReads } from "../sql/mapping.ts";
 
 const mostSeeks = 64; // a page may end before its limit where ids or names have very many forms
 const afterAll = "\u{10ffff}".repeat(64);
@@ -13,6 +14,9 @@ export function toEntity(row: EntityRow): Entity {
   const { id, name, created_at, blocked_at } = row;
   return { id, name, createdAt: Number(created_at), ...(blocked_at != null && { isBlocked: true }) };
 }
+
+/** The reads of entities. */
+export const entities = createRowReads(toEntity);
 
 /** The SQL condition that an organization is not deleted, as rows of a deleted one may still exist. */
 export function isLiveOrganization(column: string): string {
@@ -28,13 +32,9 @@ export function createEntityReads(reader: Reader, { table, columns, isLive: isLi
   const findOne = `SELECT ${columns} FROM ${table} WHERE org = ? AND id = ? AND ${isLive}`;
   const page = `SELECT ${columns} FROM ${table} WHERE org = ? AND id > ? AND ${isLive} ORDER BY id LIMIT ?`;
   return {
-    async get(org: string, id: string): Promise<Entity | undefined> {
-      const [row] = await reader.allOf<EntityRow>(org, findOne, org, id);
-      return row && toEntity(row);
-    },
-    async list(org: string, { after, limit }: EntityPage): Promise<Entity[]> {
-      return (await reader.allOf<EntityRow>(org, page, org, after ?? "", limit)).map(toEntity);
-    },
+    get: (org: string, id: string) => entities.readFirst(reader.allOf(org, findOne, org, id)),
+    list: (org: string, { after = "", limit }: EntityPage) =>
+      entities.readAll(reader.allOf(org, page, org, after, limit)),
     find: createPrefixRead(reader, { table, columns, isLive }),
   };
 }

@@ -4,14 +4,15 @@ import { revokeSomeKeysOf } from "../keys/keys.ts";
 import { emitSessionEnd } from "../log/control-events.ts";
 import type { WriteDependencies } from "../log/log-writer.ts";
 import { storedBytes } from "../log/stored-bytes.ts";
-import type { OrganizationReads, OrganizationWrites, OwnLimits, Put } from "../ports.ts";
+import { type OrganizationReads, type OrganizationWrites, type OwnLimits, ownLimits, type Put } from "../ports.ts";
 import type { Reader, Row, Transaction } from "../sql/driver.ts";
-import { createMapping, nullable, number } from "../sql/mapping.ts";
 import { inSteps, rowsOfStep } from "../sql/steps.ts";
-import { type EntityRow, toEntity } from "./entity.ts";
+import { type EntityRow, entities, toEntity } from "./entity.ts";
 import { leaveToRemoval, removeSomeOf } from "./removals.ts";
 
 const find = "SELECT id, name, created_at FROM organization WHERE id = ? AND deleted_at IS NULL";
+const findPage =
+  "SELECT id, name, created_at FROM organization WHERE id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?";
 const insert = `INSERT INTO organization (id, name, created_at) VALUES (?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET name = excluded.name, created_at = excluded.created_at, deleted_at = NULL
   WHERE organization.deleted_at IS NOT NULL`;
@@ -21,12 +22,6 @@ const insert = `INSERT INTO organization (id, name, created_at) VALUES (?, ?, ?)
 const count = `UPDATE organization SET counted_to = head,
   stored_bytes = (SELECT COALESCE(SUM(${storedBytes}), 0) FROM event WHERE event.org = organization.id) WHERE id = ?`;
 
-const ownLimits = createMapping<OwnLimits>({
-  requestsPerSecond: nullable(number("limit_requests")),
-  messagesPerSecond: nullable(number("limit_messages")),
-  connections: nullable(number("limit_connections")),
-  storedBytes: nullable(number("limit_bytes")),
-});
 const findBudgets = `SELECT id, ${ownLimits.columns}, stored_bytes FROM organization WHERE deleted_at IS NULL`;
 
 const rowsOfPut = 500;
@@ -107,15 +102,8 @@ async function setLimits(sql: Transaction, org: string, limits: Partial<OwnLimit
 /** Creates the reads of organizations. */
 export function createOrganizationReads({ reader }: { reader: Reader }): OrganizationReads {
   return {
-    async get(org) {
-      const [row] = await reader.all<EntityRow>(find, org);
-      return row && toEntity(row);
-    },
-    async list({ after, limit }) {
-      const page =
-        "SELECT id, name, created_at FROM organization WHERE id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?";
-      return (await reader.all<EntityRow>(page, after ?? "", limit)).map(toEntity);
-    },
+    get: (org) => entities.readFirst(reader.all(find, org)),
+    list: ({ after = "", limit }) => entities.readAll(reader.all(findPage, after, limit)),
     async budgets(orgs) {
       const ofThese = `${findBudgets} AND id IN (${reader.dialect.textsOf("?")})`;
       const rows = await reader.all<Row & { id: string; stored_bytes: number }>(ofThese, JSON.stringify(orgs));

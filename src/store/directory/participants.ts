@@ -2,11 +2,16 @@ import { requireKey } from "../keys/key-proofs.ts";
 import { recordMembership } from "../log/control-events.ts";
 import { headColumns, toHead } from "../log/head.ts";
 import type { LogWriter } from "../log/log-writer.ts";
-import type { ConversationChange, ParticipantReads, ParticipantWrites, Standing, UserConversation } from "../ports.ts";
+import {
+  type ConversationChange,
+  type ParticipantReads,
+  type ParticipantWrites,
+  type Standing,
+  userConversations,
+} from "../ports.ts";
 import { countUnread, readTo } from "../reads/unread.ts";
-import type { Reader, Row } from "../sql/driver.ts";
-import { createMapping, nullable, number, text } from "../sql/mapping.ts";
-import { type EntityRow, isLiveOrganization, toEntity } from "./entity.ts";
+import type { Reader } from "../sql/driver.ts";
+import { entities, isLiveOrganization } from "./entity.ts";
 import { keepFormer } from "./former-participants.ts";
 import { ensureUsers } from "./users.ts";
 
@@ -40,14 +45,6 @@ const unread = countUnread({ org: "page.org", cid: "page.id", uid: "page.uid", a
 const readConversations = `SELECT id, name, created_at, updated_at, ${unread} AS unread FROM (${pageOfConversations}) AS page
   ORDER BY updated_at DESC, id`;
 
-const userConversations = createMapping<UserConversation>({
-  id: text("id"),
-  name: nullable(text("name")),
-  createdAt: number("created_at"),
-  updatedAt: number("updated_at"),
-  unread: number("unread"),
-});
-
 type SnapshotRow = {
   head: number;
   head_id: string | null;
@@ -74,22 +71,22 @@ export function createParticipantWrites({ writer }: { writer: LogWriter }): Part
           await sql.rows.insert("participant", [{ org, cid, uid, created_at: now, log_start: head }]);
           await recordMembership(transaction, { org, cid, now }, { added: [uid], removed: [] });
         }
-        const [user] = await sql.all<EntityRow>(findUser, org, uid);
-        if (user === undefined) throw new Error("a participant who is no user");
+        const entity = await entities.readFirst(sql.all(findUser, org, uid));
+        if (entity === undefined) throw new Error("a participant who is no user");
         await requireKey(sql, by);
-        return { outcome: "done", put: { entity: toEntity(user), isNew } };
+        return { outcome: "done", put: { entity, isNew } };
       });
     },
     async remove(org, cid, uid, now) {
       return await writer.change(org, missing("organization"), async (transaction) => {
         const { sql } = transaction;
         if ((await sql.all(findConversation, org, cid)).length === 0) return missing("conversation");
-        const [user] = await sql.all<EntityRow>(findUser, org, uid);
+        const entity = await entities.readFirst(sql.all(findUser, org, uid));
         const [left] = await sql.all<{ log_start: number }>(deleteParticipant, org, cid, uid);
-        if (user === undefined || left === undefined) return missing("participant");
+        if (entity === undefined || left === undefined) return missing("participant");
         keepFormer(transaction, { org, now }, [{ cid, uid, ...left }]);
         await recordMembership(transaction, { org, cid, now }, { added: [], removed: [uid] });
-        return { outcome: "done", put: { entity: toEntity(user), isNew: false } };
+        return { outcome: "done", put: { entity, isNew: false } };
       });
     },
   };
@@ -102,9 +99,8 @@ function missing(what: Extract<ConversationChange, { outcome: "missing" }>["miss
 /** Creates the reads of participants. */
 export function createParticipantReads({ reader }: { reader: Reader }): ParticipantReads {
   return {
-    async list(org, cid, { after, limit }) {
-      return (await reader.allOf<EntityRow>(org, pageOfParticipants, org, cid, after ?? "", limit)).map(toEntity);
-    },
+    list: (org, cid, { after = "", limit }) =>
+      entities.readAll(reader.allOf(org, pageOfParticipants, org, cid, after, limit)),
     async has(org, cid, uid) {
       const find = `${findParticipant} AND ${isLiveOrganization("org")}`;
       return (await reader.allOf(org, find, org, cid, uid)).length > 0;
@@ -130,11 +126,11 @@ export function createStanding({ reader }: { reader: Reader }): Standing {
         isBlocked: first.blocked_at !== null,
       };
     },
-    async conversations(org, uid, { after, limit, between }) {
+    conversations(org, uid, { after, limit, between }) {
       const { updatedAt, id } = after ?? { updatedAt: Number.MAX_SAFE_INTEGER, id: "" };
       const { gt = -1, lt = Number.MAX_SAFE_INTEGER } = between ?? {};
       const place = [org, uid, updatedAt, updatedAt, id, gt, lt];
-      return (await reader.allOf<Row>(org, readConversations, ...place, limit)).map(userConversations.read);
+      return userConversations.readAll(reader.allOf(org, readConversations, ...place, limit));
     },
   };
 }

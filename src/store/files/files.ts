@@ -2,24 +2,18 @@ import { anyBytes } from "../../contract/files.ts";
 import { isLiveOrganization } from "../directory/entity.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import { isMessageOf, isOfConversation } from "../log/past.ts";
-import type { Reader, Row, Transaction } from "../sql/driver.ts";
-import { createMapping, number, optional, text } from "../sql/mapping.ts";
+import type { Reader, Transaction } from "../sql/driver.ts";
 import type { ImportedMessage } from "../transfer/ports.ts";
-import type { FileReads, FileWrites, NamedFile, StoredFile, UploadedBytes } from "./ports.ts";
+import {
+  type FileReads,
+  type FileWrites,
+  type NamedFile,
+  type StoredFile,
+  storedFiles,
+  type UploadedBytes,
+} from "./ports.ts";
 
-/** The columns of files. */
-export const fileMapping = createMapping<StoredFile>({
-  org: text("org"),
-  id: text("id"),
-  name: text("name"),
-  contentType: text("content_type"),
-  size: number("size"),
-  sha256: optional(text("sha256")),
-  bytesId: optional(text("bytes_id")),
-  createdAt: number("created_at"),
-  keepUntil: optional(number("keep_until")),
-});
-const { columns, read, write } = fileMapping;
+const { columns, write } = storedFiles;
 const isLive = isLiveOrganization("file.org");
 const getOne = `SELECT ${columns} FROM file WHERE org = ? AND id = ? AND ${isLive}`;
 const findAll = `SELECT ${columns} FROM file WHERE id = ? AND ${isLive} ORDER BY org`;
@@ -40,11 +34,8 @@ export function createFileReads({ reader }: { reader: Reader }): FileReads {
     JOIN participant p ON p.org = e.org AND p.cid = e.cid AND p.uid = ?
     WHERE a.org = ? AND a.file_id IN (${reader.dialect.textsOf("?")}) AND ${isShown}`;
   return {
-    async get(org, id) {
-      const [row] = await reader.allOf<Row>(org, getOne, org, id);
-      return row && read(row);
-    },
-    find: async (id) => (await reader.allOfEvery<Row>(findAll, id)).map(read),
+    get: (org, id) => storedFiles.readFirst(reader.allOf(org, getOne, org, id)),
+    find: (id) => storedFiles.readAll(reader.allOfEvery(findAll, id)),
     async readableBy(org, uid, ids) {
       const found = await reader.allOf<{ id: string }>(org, findReadable, uid, org, JSON.stringify(ids));
       return new Set(found.map(({ id }) => id));
@@ -70,9 +61,8 @@ export function createFileWrites({ writer }: { writer: LogWriter }): FileWrites 
     replace: ({ org, id, now, ...bytes }) =>
       writer.change(org, undefined, async (transaction) => {
         const { sql } = transaction;
-        const [row] = await sql.all<Row>(getOne, org, id);
-        if (row === undefined) return undefined;
-        const before = read(row);
+        const before = await storedFiles.readFirst(sql.all(getOne, org, id));
+        if (before === undefined) return undefined;
         const bytesId = await keep(transaction, org, bytes, now);
         await sql.run(putBytes, bytes.contentType, bytes.size, bytes.sha256, bytesId, org, id);
         await release(transaction, before, now);
@@ -80,9 +70,9 @@ export function createFileWrites({ writer }: { writer: LogWriter }): FileWrites 
       }),
     remove: (org, id, now) =>
       writer.change(org, false, async (transaction) => {
-        const [row] = await transaction.sql.all<Row>(getOne, org, id);
-        if (row === undefined) return false;
-        await removeFiles(transaction, [read(row)], now);
+        const file = await storedFiles.readFirst(transaction.sql.all(getOne, org, id));
+        if (file === undefined) return false;
+        await removeFiles(transaction, [file], now);
         return true;
       }),
     discard: async (bytesId, org, now) => {

@@ -1,18 +1,23 @@
-/** What is known of a file. `size` is in bytes, `createdAt` in milliseconds since the Unix epoch. */
-export type StoredFile = {
-  org: string;
-  id: string;
-  name: string;
-  contentType: string;
-  size: number;
+import { createMapping, type Mapped, number, optional, text } from "../sql/mapping.ts";
+
+/** The columns of files. Sizes in bytes, times in milliseconds since the Unix epoch. */
+export const storedFiles = createMapping({
+  org: text("org"),
+  id: text("id"),
+  name: text("name"),
+  contentType: text("content_type"),
+  size: number("size"),
   /** In hexadecimal; `undefined` until the bytes are there. */
-  sha256: string | undefined;
+  sha256: optional(text("sha256")),
   /** Under which the bytes are stored, if they are. */
-  bytesId: string | undefined;
-  createdAt: number;
-  /** Until when it is kept although no message names it, in milliseconds since the Unix epoch; `undefined` while one does. */
-  keepUntil: number | undefined;
-};
+  bytesId: optional(text("bytes_id")),
+  createdAt: number("created_at"),
+  /** Until when it is kept although no message names it; `undefined` while one does. */
+  keepUntil: optional(number("keep_until")),
+});
+
+/** What is known of a file. */
+export type StoredFile = Mapped<typeof storedFiles>;
 
 /** Bytes that were uploaded, and what they turned out to be. */
 export type UploadedBytes = Required<Pick<StoredFile, "contentType" | "size">> & { bytesId: string; sha256: string };

@@ -1,7 +1,7 @@
 import type { WriteDependencies } from "../log/log-writer.ts";
-import { limitToAll, type Row } from "../sql/driver.ts";
-import { fileMapping, isShown, releaseFiles, removeFiles } from "./files.ts";
-import type { FileUpkeep } from "./ports.ts";
+import { limitToAll } from "../sql/driver.ts";
+import { isShown, releaseFiles, removeFiles } from "./files.ts";
+import { type FileUpkeep, storedFiles } from "./ports.ts";
 
 type PlaceRow = { event_id: string; org: string; file_id: string; is_shown: number };
 
@@ -13,7 +13,7 @@ const findExpired = "SELECT org FROM file WHERE keep_until < ? ORDER BY keep_unt
 const isNamed = "EXISTS (SELECT 1 FROM attachment a WHERE a.org = file.org AND a.file_id = file.id)";
 // A send may have named a file while its other messages were looked at.
 const keepNamed = `UPDATE file SET keep_until = NULL WHERE keep_until < ? AND org = ? AND ${isNamed}`;
-const findRemovable = `SELECT ${fileMapping.columns} FROM file WHERE keep_until < ? AND org = ? ORDER BY keep_until, id LIMIT ?`;
+const findRemovable = `SELECT ${storedFiles.columns} FROM file WHERE keep_until < ? AND org = ? ORDER BY keep_until, id LIMIT ?`;
 // The first condition is that of the index, which holds none of the many rows that are kept.
 const findUnwanted = `SELECT id, org FROM file_bytes
   WHERE state <> 'kept' AND (state = 'unwanted' OR (state = 'arriving' AND changed_at < ?))
@@ -47,8 +47,8 @@ export function createFileUpkeep({ driver, writer }: WriteDependencies): FileUpk
         await writer.transaction([org], async (transaction) => {
           const { sql } = transaction;
           await sql.run(keepNamed, now, org);
-          const files = await sql.all<Row>(findRemovable, now, org, limit);
-          await removeFiles(transaction, files.map(fileMapping.read), now);
+          const files = await storedFiles.readAll(sql.all(findRemovable, now, org, limit));
+          await removeFiles(transaction, files, now);
         });
       return found.length;
     },

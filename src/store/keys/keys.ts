@@ -1,30 +1,23 @@
 import type { WriteDependencies } from "../log/log-writer.ts";
 import type { KeyProof } from "../ports.ts";
 import type { Reader, Row, Sql, Transaction } from "../sql/driver.ts";
-import { createMapping, json, nullable, number, text } from "../sql/mapping.ts";
+import { createRowReads } from "../sql/mapping.ts";
 import { isValidKey, requireKey } from "./key-proofs.ts";
-import type { KeyChange, KeyReads, KeyWrites, Rotation, StoredKey, StoredSecret } from "./ports.ts";
+import {
+  type KeyChange,
+  type KeyReads,
+  type KeyWrites,
+  type Rotation,
+  type StoredSecret,
+  storedKeys,
+} from "./ports.ts";
 
 type KeyRow = Row & { id: string; secrets: string; revoked_at: number | null; version: number };
 
-const {
-  columns: keyColumns,
-  read,
-  write,
-} = createMapping<StoredKey>({
-  id: text("id"),
-  name: text("name"),
-  scopes: json("scopes"),
-  org: nullable(text("org")),
-  senders: nullable(json("senders")),
-  networks: nullable(json("networks")),
-  secrets: json("secrets"),
-  expiresAt: nullable(number("expires_at")),
-  createdAt: number("created_at"),
-  lastUsedAt: nullable(number("last_used_at")),
-});
-const columns = `${keyColumns}, revoked_at, version`;
+const { read, write } = storedKeys;
+const columns = `${storedKeys.columns}, revoked_at, version`;
 const find = `SELECT ${columns} FROM api_key WHERE id = ? AND revoked_at IS NULL`;
+const changes = createRowReads(toChange);
 
 /**
  * Creates the writes of API keys. Every change but `markUsed` gives the key the next version, counted over all keys.
@@ -97,25 +90,13 @@ export function createKeyReads({ reader }: { reader: Reader }): KeyReads {
   const findChanges = `SELECT ${columns} FROM api_key WHERE version > ?
     UNION SELECT ${columns} FROM api_key WHERE id IN (${reader.dialect.textsOf("?")})`;
   return {
-    async get(id) {
-      const [row] = await reader.all<KeyRow>(find, id);
-      return row && read(row);
-    },
-    async list({ after = "", limit, org }) {
-      const rows =
-        org === undefined
-          ? await reader.all<KeyRow>(listAll, after, limit)
-          : await reader.allOf<KeyRow>(org, listOfOne, org, after, limit);
-      return rows.map(read);
-    },
-    async latest() {
-      const [row] = await reader.all<KeyRow>(`SELECT ${columns} FROM api_key ORDER BY version DESC LIMIT 1`);
-      return row && toChange(row);
-    },
-    async changes(since, ids) {
-      const rows = await reader.all<KeyRow>(findChanges, since, JSON.stringify(ids));
-      return rows.map(toChange);
-    },
+    get: (id) => storedKeys.readFirst(reader.all(find, id)),
+    list: ({ after = "", limit, org }) =>
+      storedKeys.readAll(
+        org === undefined ? reader.all(listAll, after, limit) : reader.allOf(org, listOfOne, org, after, limit),
+      ),
+    latest: () => changes.readFirst(reader.all(`SELECT ${columns} FROM api_key ORDER BY version DESC LIMIT 1`)),
+    changes: (since, ids) => changes.readAll(reader.all(findChanges, since, JSON.stringify(ids))),
     isValid: (proof) => isValidKey(reader, proof),
     async countOfOtherPepper(pepper) {
       const [row] = await reader.all<{ count: number }>(

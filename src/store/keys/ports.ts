@@ -1,29 +1,33 @@
 import type { Scope } from "../../contract/keys/scopes.ts";
 import type { EntityPage, KeyProof } from "../ports.ts";
+import { createMapping, json, type Mapped, nullable, number, text } from "../sql/mapping.ts";
 
 /** A secret of an API key: its digest, and when it expires (`null`: with the key). */
 export type StoredSecret = { digest: string; expiresAt: number | null };
 
-/** The rights of an API key. `null` means no restriction. Times in milliseconds since the Unix epoch. */
-export type KeyRights = {
-  scopes: Scope[];
-  org: string | null;
+/** The columns of API keys. Times in milliseconds since the Unix epoch. */
+export const storedKeys = createMapping({
+  id: text("id"),
+  name: text("name"),
+  scopes: json<Scope[]>("scopes"),
+  org: nullable(text("org")),
   /** The only users it may send as. */
-  senders: string[] | null;
+  senders: nullable(json<string[]>("senders")),
   /** The only networks it may be used from, in CIDR notation. */
-  networks: string[] | null;
-  expiresAt: number | null;
-};
-
-/** A stored API key, newest secret first. */
-export type StoredKey = KeyRights & {
-  id: string;
-  name: string;
-  secrets: StoredSecret[];
-  createdAt: number;
+  networks: nullable(json<string[]>("networks")),
+  /** The newest first. */
+  secrets: json<StoredSecret[]>("secrets"),
+  expiresAt: nullable(number("expires_at")),
+  createdAt: number("created_at"),
   /** When it was last used, accurate to a minute or two. */
-  lastUsedAt: number | null;
-};
+  lastUsedAt: nullable(number("last_used_at")),
+});
+
+/** A stored API key. */
+export type StoredKey = Mapped<typeof storedKeys>;
+
+/** The rights of an API key. `null` means no restriction. */
+export type KeyRights = Pick<StoredKey, "scopes" | "org" | "senders" | "networks" | "expiresAt">;
 
 /** A key to be stored with its first secret. `pepper` identifies the pepper of its digest. */
 export type NewKey = KeyRights & { id: string; name: string; digest: string; pepper: string; createdAt: number };

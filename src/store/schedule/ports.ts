@@ -1,32 +1,36 @@
 import type { ErrorCode, FieldError } from "../../contract/errors/errors.ts";
 import type { KeyProof, NewSend, SendNames, SendRefusal } from "../ports.ts";
+import { createMapping, type Mapped, nullable, number, text } from "../sql/mapping.ts";
 
 /** What became of a scheduled send. */
 export type ScheduledState = "waiting" | "sent" | "failed" | "cancelled";
 
-/** A send that is scheduled for a time, or was. Times in milliseconds since the Unix epoch, by the database's clock. */
-export type ScheduledSend = {
-  id: string;
-  state: ScheduledState;
-  sendAt: number;
+/** The columns of scheduled sends. Times in milliseconds since the Unix epoch, by the database's clock. */
+export const scheduledSends = createMapping({
+  id: text("id"),
+  state: text<ScheduledState>("state"),
+  sendAt: number("send_at"),
   /** The request as JSON; `null` once it was sent or cancelled: what was sent is in the log alone. */
-  request: string | null;
+  request: nullable(text("request")),
   /** Equal for the same request at the same time. */
-  fingerprint: string;
+  fingerprint: text("fingerprint"),
   /** Changes with the content. */
-  revision: string;
+  revision: text("revision"),
   /** The key that scheduled it. */
-  keyId: string;
-  createdAt: number;
+  keyId: text("key_id"),
+  createdAt: number("created_at"),
   /** When it was sent, failed or was cancelled. */
-  endedAt: number | null;
+  endedAt: nullable(number("ended_at")),
   /** The id of what was sent, as its recipients know it. */
-  serverMid: string | null;
+  serverMid: nullable(text("server_mid")),
   /** Why it failed, as JSON of a `Failure`. */
-  problem: string | null;
+  problem: nullable(text("problem")),
   /** The id of the attempt that ended it. */
-  tryId: string | null;
-};
+  tryId: nullable(text("try_id")),
+});
+
+/** A send that is scheduled for a time, or was. */
+export type ScheduledSend = Mapped<typeof scheduledSends>;
 
 /** Why a scheduled send failed: the refusal of the log, or an error found before. */
 export type Failure =

@@ -1,23 +1,7 @@
 import { isLiveOrganization } from "../directory/entity.ts";
 import type { Reader, Row } from "../sql/driver.ts";
-import { createMapping, nullable, number, text } from "../sql/mapping.ts";
-import type { ScheduledSend, ScheduleReads } from "./ports.ts";
+import { type ScheduleReads, scheduledSends } from "./ports.ts";
 
-/** The columns of scheduled sends. */
-export const scheduledSends = createMapping<ScheduledSend>({
-  id: text("id"),
-  state: text("state"),
-  sendAt: number("send_at"),
-  request: nullable(text("request")),
-  fingerprint: text("fingerprint"),
-  revision: text("revision"),
-  keyId: text("key_id"),
-  createdAt: number("created_at"),
-  endedAt: nullable(number("ended_at")),
-  serverMid: nullable(text("server_mid")),
-  problem: nullable(text("problem")),
-  tryId: nullable(text("try_id")),
-});
 const { columns, read } = scheduledSends;
 
 const find = `SELECT ${columns} FROM scheduled_send WHERE org = ? AND id = ? AND ${isLiveOrganization("scheduled_send.org")}`;
@@ -43,11 +27,11 @@ export function createScheduleReads({ reader }: { reader: Reader }): ScheduleRea
 
   return {
     async find(org, id) {
-      const [[time], [row]] = await Promise.all([
+      const [[time], found] = await Promise.all([
         reader.all<{ now: number }>(readTime),
-        reader.allOf<Row>(org, find, org, id),
+        scheduledSends.readFirst(reader.allOf(org, find, org, id)),
       ]);
-      return { now: Number(time?.now), found: row && read(row) };
+      return { now: Number(time?.now), found };
     },
     async list(org, { state, after, limit, maxBytes }) {
       const { sendAt = Number.MIN_SAFE_INTEGER, id = "" } = after ?? {};
@@ -66,9 +50,8 @@ export function createScheduleReads({ reader }: { reader: Reader }): ScheduleRea
     async dueOrganizations(now, limit) {
       return (await reader.all<{ org: string }>(findDueOrganizations, now, limit)).map(({ org }) => org);
     },
-    async due(org, now, { limit, maxBytes }) {
-      return (await reader.allOf<Row>(org, findDue, org, now, limit, maxBytes)).map(read);
-    },
+    due: (org, now, { limit, maxBytes }) =>
+      scheduledSends.readAll(reader.allOf(org, findDue, org, now, limit, maxBytes)),
     async backlog() {
       type Found = { now: number; next_at: number | null; waiting: number };
       const [row] = await reader.all<Found>(findBacklog);

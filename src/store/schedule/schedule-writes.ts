@@ -4,18 +4,18 @@ import { appendInTransaction, findCircumstances } from "../log/batch-log.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import type { NewSend, SendOutcome } from "../ports.ts";
 import type { Row, Transaction } from "../sql/driver.ts";
-import type {
-  DueSend,
-  Failure,
-  NewScheduledSend,
-  ScheduledSend,
-  ScheduledState,
-  ScheduleOutcome,
-  ScheduleWrites,
-  Settled,
-  Settlement,
+import {
+  type DueSend,
+  type Failure,
+  type NewScheduledSend,
+  type ScheduledSend,
+  type ScheduledState,
+  type ScheduleOutcome,
+  type ScheduleWrites,
+  type Settled,
+  type Settlement,
+  scheduledSends,
 } from "./ports.ts";
-import { scheduledSends } from "./schedule-reads.ts";
 
 type Found = Row & { id: string; state: ScheduledState; revision: string; created_at: number; bytes: number };
 type Ended = { settled: Settled; endedAt: number; serverMid: string | null };

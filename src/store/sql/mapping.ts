@@ -3,31 +3,45 @@ import type { Row, SqlValue } from "./driver.ts";
 /** A column, and how it keeps the field of an object. */
 type Column<Value> = { name: string; read(stored: SqlValue): Value; write(value: Value): SqlValue };
 
+/** Converts rows to objects. */
+export type RowReads<Shape, Entity> = {
+  read(row: Shape): Entity;
+  readAll(rows: Promise<readonly Shape[]>): Promise<Entity[]>;
+  /** The object of the first row, if there is one. */
+  readFirst(rows: Promise<readonly Shape[]>): Promise<Entity | undefined>;
+};
+
+/** Creates the reads of objects that one row each becomes. */
+export function createRowReads<Shape, Entity>(read: (row: Shape) => Entity): RowReads<Shape, Entity> {
+  const readAll = async (rows: Promise<readonly Shape[]>) => (await rows).map(read);
+  return { read, readAll, readFirst: async (rows) => (await readAll(rows))[0] };
+}
+
 /** Converts objects to the rows of a table and back. */
-export type Mapping<Entity> = {
+export type Mapping<Entity> = RowReads<Row, Entity> & {
   /** The columns, to be selected. */
   columns: string;
   names: readonly string[];
-  read(row: Row): Entity;
   /** The columns of those fields that are given. */
   write(fields: Partial<Entity>): Row;
 };
 
+/** The objects that a mapping converts. */
+export type Mapped<Of> = Of extends Mapping<infer Entity> ? Entity : never;
+
 /** Creates the mapping of objects whose fields have these columns. */
-export function createMapping<Entity extends object>(
-  columns: {
-    [Field in keyof Entity]-?: Column<Entity[Field]>;
-  },
-): Mapping<Entity> {
+export function createMapping<Columns extends Record<string, Column<unknown>>>(columns: Columns) {
+  type Entity = { [Field in keyof Columns]: ReturnType<Columns[Field]["read"]> };
   const entries = Object.entries<Column<unknown>>(columns);
   const columnOf = new Map(entries);
   const names = entries.map(([, { name }]) => name);
-  return {
+  const mapping: Mapping<Entity> = {
     columns: names.join(", "),
     names,
     // The types of the columns are those of the fields.
-    read: (row) =>
-      Object.fromEntries(entries.map(([field, { name, read }]) => [field, read(row[name] ?? null)])) as Entity,
+    ...createRowReads(
+      (row) => Object.fromEntries(entries.map(([field, { name, read }]) => [field, read(row[name] ?? null)])) as Entity,
+    ),
     write(fields) {
       const row: Row = {};
       for (const [field, value] of Object.entries(fields)) {
@@ -37,10 +51,11 @@ export function createMapping<Entity extends object>(
       return row;
     },
   };
+  return mapping;
 }
 
 /** A column of texts. The caller names those that it holds, as everywhere in the driver. */
-export function text<Value extends string>(name: string): Column<Value> {
+export function text<Value extends string = string>(name: string): Column<Value> {
   return { name, read: (stored) => stored as Value, write: (value) => value };
 }
 

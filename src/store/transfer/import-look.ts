@@ -2,21 +2,25 @@ import { isUuidV7 } from "../../lib/text/ids.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import { importedKind } from "../log/past.ts";
 import type { Row, Rows } from "../sql/driver.ts";
-import { createMapping, nullable, number, optional, text } from "../sql/mapping.ts";
+import { createMapping, type Mapped, nullable, number, optional, text } from "../sql/mapping.ts";
 import type { ImportedMessage, ImportPart } from "./ports.ts";
 
 /** A stored user; a deleted one has kept its row. */
 export type FoundUser = { name: string | null; blockedAt: number | null; isDeleted: boolean };
 
-/** A stored conversation. ``pastStart`: its imported messages lie after that offset. */
-export type FoundConversation = {
-  name: string | null;
-  participants: number;
-  createdAt: number;
-  updatedAt: number;
-  logStart: number;
-  pastStart: number | undefined;
-};
+const conversationMapping = createMapping({
+  id: text("id"),
+  name: nullable(text("name")),
+  participants: number("participants"),
+  createdAt: number("created_at"),
+  updatedAt: number("updated_at"),
+  logStart: number("log_start"),
+  /** Its imported messages lie after this offset. */
+  pastStart: optional(number("past_start")),
+});
+
+/** A stored conversation. */
+export type FoundConversation = Omit<Mapped<typeof conversationMapping>, "id">;
 
 /** A stored message, imported or sent. `isChanged`: it was edited or taken back since. */
 export type FoundMessage = { id: string; cid: string; offset: number; payload: string; isChanged: boolean };
@@ -41,15 +45,6 @@ type MessageRow = Row & {
   recalled_at: number | null;
 };
 
-const conversationMapping = createMapping<FoundConversation & { id: string }>({
-  id: text("id"),
-  name: nullable(text("name")),
-  participants: number("participants"),
-  createdAt: number("created_at"),
-  updatedAt: number("updated_at"),
-  logStart: number("log_start"),
-  pastStart: optional(number("past_start")),
-});
 const userColumns = ["id", "name", "blocked_at", "deleted_at"];
 const messageColumns = ["id", "cid", "offset", "payload", "mid", "edited_at", "recalled_at"];
 

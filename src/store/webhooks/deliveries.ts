@@ -1,31 +1,21 @@
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import { requireKey } from "../keys/key-proofs.ts";
 import type { Driver, Reader, Row, Transaction } from "../sql/driver.ts";
-import { createMapping, json, nullable, number, text } from "../sql/mapping.ts";
 import { withoutLateAnswers } from "./answers.ts";
-import type { WebhookDelivery, WebhookDeliveryReads, WebhookDeliveryWrites, WebhookQueue } from "./ports.ts";
+import {
+  type WebhookDelivery,
+  type WebhookDeliveryReads,
+  type WebhookDeliveryWrites,
+  type WebhookQueue,
+  webhookDeliveries,
+} from "./ports.ts";
 
 type QueueRow = Row & { org: string; webhook: string; next_at: number };
 type StateRow = Row & Pick<WebhookDelivery, "id" | "state">;
 type DueRow = Row & { webhook: string; event_id: string; due_at: number };
 type AgendaRow = Row & { now: number; event_at: number | null; try_at: number | null };
 
-const { columns, read, write } = createMapping<WebhookDelivery>({
-  org: text("org"),
-  webhook: text("webhook"),
-  id: text("id"),
-  state: text("state"),
-  eventId: nullable(text("event_id")),
-  part: number("part"),
-  parts: number("parts"),
-  unreached: text("unreached"),
-  waitedMs: number("waited_ms"),
-  createdAt: number("created_at"),
-  tries: number("tries"),
-  nextTryAt: nullable(number("next_try_at")),
-  lastTry: nullable(json("last_try")),
-  expiresAt: number("expires_at"),
-});
+const { columns, write } = webhookDeliveries;
 const findOne = `SELECT ${columns} FROM webhook_delivery WHERE org = ? AND webhook = ? AND id = ?`;
 const lastId = "\u{10ffff}";
 const pageOf = (condition: string) => `SELECT ${columns} FROM webhook_delivery
@@ -48,17 +38,13 @@ export function createWebhookDeliveryReads({ reader }: { reader: Reader }): Webh
       };
     },
     queues: (now, { busy, limit }) => reader.all<WebhookQueue>(findQueues, now, JSON.stringify(busy), limit),
-    async get(org, webhook, id) {
-      const [row] = await reader.allOf<Row>(org, findOne, org, webhook, id);
-      return row && read(row);
-    },
-    async list(org, webhook, { state, before = lastId, limit }) {
-      const rows =
+    get: (org, webhook, id) => webhookDeliveries.readFirst(reader.allOf(org, findOne, org, webhook, id)),
+    list: (org, webhook, { state, before = lastId, limit }) =>
+      webhookDeliveries.readAll(
         state === undefined
-          ? await reader.allOf<Row>(org, pageOf("id < ?"), org, webhook, before, limit)
-          : await reader.allOf<Row>(org, pageOf("state = ? AND id < ?"), org, webhook, state, before, limit);
-      return rows.map(read);
-    },
+          ? reader.allOf(org, pageOf("id < ?"), org, webhook, before, limit)
+          : reader.allOf(org, pageOf("state = ? AND id < ?"), org, webhook, state, before, limit),
+      ),
   };
 }
 
@@ -133,7 +119,7 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
         // Nodes that claim of one webhook take turns.
         const [queue] = await sql.rows.lock<QueueRow>("webhook_queue", ["next_at"], [{ org, webhook }]);
         if (queue === undefined) return [];
-        const found = (await sql.all<Row>(findDue, org, webhook, now, limit)).map(read);
+        const found = await webhookDeliveries.readAll(sql.all(findDue, org, webhook, now, limit));
         const claimed = found.map(({ id }) => ({ org, webhook, id, next_try_at: until }));
         await sql.rows.update("webhook_delivery", ["org", "webhook", "id"], claimed);
         const [next] = await sql.all<{ next_at: number | null }>(findNext, org, webhook);

@@ -1,25 +1,29 @@
 import type { UnreachedEvent, UnreachedUntil } from "../../contract/webhooks/payloads.ts";
 import type { EntityPage, KeyProof } from "../ports.ts";
+import { createMapping, json, type Mapped, nullable, number, optional, text } from "../sql/mapping.ts";
 
 /** A signing secret. `endsAt` is `null` for the current one. Times are in milliseconds since the Unix epoch. */
 export type WebhookSecret = { secret: string; endsAt: number | null };
 
-/** A webhook of an organization. */
-export type StoredWebhook = {
-  org: string;
-  id: string;
+/** The columns of webhooks. */
+export const storedWebhooks = createMapping({
+  org: text("org"),
+  id: text("id"),
   /** Unique, even if the id of a deleted webhook is used again. */
-  ref: string;
-  url: string;
-  events: UnreachedEvent[];
-  waitMs: number;
-  until: UnreachedUntil;
+  ref: text("ref"),
+  url: text("url"),
+  events: json<UnreachedEvent[]>("events"),
+  waitMs: number("wait_ms"),
+  until: text<UnreachedUntil>("until"),
   /** Newest first. */
-  secrets: WebhookSecret[];
-  createdAt: number;
+  secrets: json<WebhookSecret[]>("secrets"),
+  createdAt: number("created_at"),
   /** When it was switched off because its receiver answered 410. */
-  disabledAt: number | null;
-};
+  disabledAt: nullable(number("disabled_at")),
+});
+
+/** A webhook of an organization. */
+export type StoredWebhook = Mapped<typeof storedWebhooks>;
 
 /** A webhook to store. `ref` and `secret` are used only if the id is new. */
 export type NewWebhook = Pick<StoredWebhook, "id" | "ref" | "url" | "events" | "waitMs" | "until"> & {
@@ -60,18 +64,21 @@ export type WebhookWrites = {
   remove(org: string, id: string): Promise<boolean>;
 };
 
-/** An event to report to a webhook. `told` is set while a node does that in several commits. */
-export type DueEvent = {
-  org: string;
-  offset: number;
-  webhook: string;
-  eventId: string;
-  dueAt: number;
-  told: ToldSoFar | undefined;
-};
-
 /** The progress of an event: the last delivery stored, its number, the number of parts, and the size of the text they fit. */
 export type ToldSoFar = { last: string | undefined; part: number; parts: number; bytes: number };
+
+/** The columns of events to report. */
+export const dueEvents = createMapping({
+  org: text("org"),
+  offset: number("offset"),
+  webhook: text("webhook"),
+  eventId: text("event_id"),
+  dueAt: number("due_at"),
+  told: optional(json<ToldSoFar>("told")),
+});
+
+/** An event to report to a webhook. `told` is set while a node does that in several commits. */
+export type DueEvent = Mapped<typeof dueEvents>;
 
 /** An event without its text, as webhooks report it. */
 export type ReportedEvent = {
@@ -141,23 +148,26 @@ export type WebhookTry = {
   answer: string | null;
 };
 
+/** The columns of deliveries. */
+export const webhookDeliveries = createMapping({
+  org: text("org"),
+  webhook: text("webhook"),
+  id: text("id"),
+  state: text<WebhookDeliveryState>("state"),
+  eventId: nullable(text("event_id")),
+  part: number("part"),
+  parts: number("parts"),
+  unreached: text("unreached"),
+  waitedMs: number("waited_ms"),
+  createdAt: number("created_at"),
+  tries: number("tries"),
+  nextTryAt: nullable(number("next_try_at")),
+  lastTry: nullable(json<WebhookTry>("last_try")),
+  expiresAt: number("expires_at"),
+});
+
 /** A post to a webhook. `unreached` is JSON; `eventId` is `null` for a test. */
-export type WebhookDelivery = {
-  org: string;
-  webhook: string;
-  id: string;
-  state: WebhookDeliveryState;
-  eventId: string | null;
-  part: number;
-  parts: number;
-  unreached: string;
-  waitedMs: number;
-  createdAt: number;
-  tries: number;
-  nextTryAt: number | null;
-  lastTry: WebhookTry | null;
-  expiresAt: number;
-};
+export type WebhookDelivery = Mapped<typeof webhookDeliveries>;
 
 /** When the next event and the next try of all nodes are due, and the time on the database's clock. */
 export type WebhookAgenda = { now: number; eventAt: number | undefined; tryAt: number | undefined };

@@ -2,18 +2,8 @@ import { addressOf } from "../../contract/log/log-event.ts";
 import { isLiveOrganization } from "../directory/entity.ts";
 import { isOfConversation } from "../log/past.ts";
 import type { Reader, Row } from "../sql/driver.ts";
-import { createMapping, json, number, optional, text } from "../sql/mapping.ts";
 import { createFateReader } from "./fates.ts";
-import type { DueEvent, EventName, EventTextReads, ReportedEvent, UnreachedReads } from "./ports.ts";
-
-const dueEvents = createMapping<DueEvent>({
-  org: text("org"),
-  offset: number("offset"),
-  webhook: text("webhook"),
-  eventId: text("event_id"),
-  dueAt: number("due_at"),
-  told: optional(json("told")),
-});
+import { dueEvents, type EventName, type EventTextReads, type ReportedEvent, type UnreachedReads } from "./ports.ts";
 
 type EventRow = Row & {
   org: string;
@@ -70,12 +60,10 @@ export function createUnreachedReads({ reader }: { reader: Reader }): UnreachedR
   }
 
   return {
-    due: async (now, limit) => (await reader.all<Row>(findDue, now, limit)).map(dueEvents.read),
+    due: (now, limit) => dueEvents.readAll(reader.all(findDue, now, limit)),
     async dueOfEach(now, { after, orgs, each }) {
       const found = await reader.all<{ org: string }>(findOrganizations, after, now, orgs);
-      return await Promise.all(
-        found.map(async ({ org }) => (await reader.all<Row>(findDueOf, org, now, each)).map(dueEvents.read)),
-      );
+      return await Promise.all(found.map(({ org }) => dueEvents.readAll(reader.all(findDueOf, org, now, each))));
     },
     async events(events) {
       return (await find<EventRow>(findEvents, events.map(tupleOf))).map(toEvent);

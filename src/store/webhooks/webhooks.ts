@@ -2,23 +2,11 @@ import { isLiveOrganization } from "../directory/entity.ts";
 import { requireKey } from "../keys/key-proofs.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import type { KeyProof } from "../ports.ts";
-import type { Reader, Row } from "../sql/driver.ts";
-import { createMapping, json, nullable, number, text } from "../sql/mapping.ts";
-import type { StoredWebhook, WebhookReads, WebhookWrites } from "./ports.ts";
+import type { Reader } from "../sql/driver.ts";
+import { type StoredWebhook, storedWebhooks, type WebhookReads, type WebhookWrites } from "./ports.ts";
 import { wishesColumn } from "./wishes.ts";
 
-const { columns, read, write } = createMapping<StoredWebhook>({
-  org: text("org"),
-  id: text("id"),
-  ref: text("ref"),
-  url: text("url"),
-  events: json("events"),
-  waitMs: number("wait_ms"),
-  until: text("until"),
-  secrets: json("secrets"),
-  createdAt: number("created_at"),
-  disabledAt: nullable(number("disabled_at")),
-});
+const { columns, write } = storedWebhooks;
 const isLive = isLiveOrganization("webhook.org");
 const findOne = `SELECT ${columns} FROM webhook WHERE org = ? AND id = ? AND ${isLive}`;
 const findPage = `SELECT ${columns} FROM webhook WHERE org = ? AND id > ? AND ${isLive} ORDER BY id LIMIT ?`;
@@ -31,16 +19,11 @@ export function createWebhookReads({ reader }: { reader: Reader }): WebhookReads
   const findAmong = `SELECT ${columns} FROM webhook
     WHERE org IN (${textsOf("?")}) AND ref IN (${textsOf("?")}) AND ${isLive}`;
   return {
-    async get(org, id) {
-      const [row] = await reader.allOf<Row>(org, findOne, org, id);
-      return row && read(row);
-    },
-    async list(org, { after = "", limit }) {
-      return (await reader.allOf<Row>(org, findPage, org, after, limit)).map(read);
-    },
+    get: (org, id) => storedWebhooks.readFirst(reader.allOf(org, findOne, org, id)),
+    list: (org, { after = "", limit }) => storedWebhooks.readAll(reader.allOf(org, findPage, org, after, limit)),
     async among(orgs, refs) {
       if (refs.length === 0) return [];
-      return (await reader.allOf<Row>(orgs, findAmong, JSON.stringify(orgs), JSON.stringify(refs))).map(read);
+      return await storedWebhooks.readAll(reader.allOf(orgs, findAmong, JSON.stringify(orgs), JSON.stringify(refs)));
     },
   };
 }
@@ -62,7 +45,7 @@ export function createWebhookWrites({ writer }: { writer: LogWriter }): WebhookW
   ): Promise<Result> {
     return await writer.change(org, missing, async (transaction) => {
       const { sql } = transaction;
-      const { left, result } = await work(transaction, (await sql.all<Row>(findAll, org)).map(read));
+      const { left, result } = await work(transaction, await storedWebhooks.readAll(sql.all(findAll, org)));
       if (left !== undefined)
         await sql.run("UPDATE organization SET webhooks = CAST(? AS TEXT) WHERE id = ?", wishesColumn(left), org);
       await requireKey(sql, by);
