@@ -1,5 +1,4 @@
 import { lastOfOld, type Migration, migrations, type Step } from "./migrations.ts";
-import { lastOfFirst } from "./retention/remove-first.ts";
 import type { Dialect } from "./sql/dialect.ts";
 import {
   type Driver,
@@ -11,7 +10,7 @@ import {
   type SqlValue,
   type TellMigration,
 } from "./sql/driver.ts";
-import { between } from "./sql/key-range.ts";
+import { between, lastOfFirst } from "./sql/key-range.ts";
 
 const rowsAtOnce = 500;
 const pausePerWork = 2; // leaves two thirds of the time to sends

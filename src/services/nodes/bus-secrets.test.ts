@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createLoneBusSecrets } from "../../store/nodes/bus-secrets.ts";
+import { createLoneBusSecrets } from "../../store/nodes/nodes.ts";
 import { followBusSecrets } from "./bus-secrets.ts";
 
 test("nodes that begin together all use the same secret of 32 random bytes, and follow added and removed ones", async () => {

@@ -1,4 +1,5 @@
 import type { DeliveryBounds, NewAudience, NewDelivery } from "../../contract/log/deliveries.ts";
+import { createMapping, json, type Mapped, nullable, number, optional, text } from "../sql/mapping.ts";
 
 /** A user's claim to have received a message or system message, by its `_id`. */
 export type NewReceipt = { org: string; uid: string; id: string; at: number };
@@ -34,14 +35,21 @@ export type RecipientReads = {
   acknowledgedAt(event: { org: string; id: string }, uids: string[]): Promise<Map<string, number>>;
 };
 
+/** The columns of stays. */
+export const stays = createMapping({
+  uid: text("uid"),
+  after: number("log_start"),
+  upTo: optional(number("log_end")),
+});
+
 /**
  * A user's time in a conversation, without interruption: the messages after the offset `after` were addressed to the
  * user, up to `upTo` if the user has left.
  */
-export type Stay = StayPlace & { upTo: number | undefined };
+export type Stay = Mapped<typeof stays>;
 
 /** Where a stay lies among those of its conversation. */
-export type StayPlace = { uid: string; after: number };
+export type StayPlace = Pick<Stay, "uid" | "after">;
 
 /** Writes deliveries and receipts. Writing the same row again changes nothing. */
 export type DeliveryWrites = {
@@ -54,31 +62,40 @@ export type DeliveryWrites = {
   acknowledge(receipts: NewReceipt[]): Promise<void>;
 };
 
+const ofSent = {
+  id: text("id"),
+  offset: number("offset"),
+  cid: optional(text("cid")),
+  payload: text("payload"),
+  uids: optional(json<string[]>("uids")),
+  keyId: nullable(text("key_id")),
+  recipients: optional(number("recipients")),
+};
+
+/** The columns of a stored message or system message. */
+export const sentEvents = createMapping(ofSent);
+
+/** The columns of a stored message of a conversation. */
+export const sentMessages = createMapping({
+  ...ofSent,
+  cid: text("cid"),
+  sender: text("sender"),
+  createdAt: number("created_at"),
+  editedAt: optional(number("edited_at")),
+  recalledAt: optional(number("recalled_at")),
+});
+
 /**
  * A stored message or system message. `recipients` is how many users it was addressed to; `undefined` if to everyone, who
  * are not counted at the send.
  */
-export type SentEvent = {
-  id: string;
-  offset: number;
-  cid: string | undefined;
-  payload: string;
-  uids: string[] | undefined;
-  keyId: string | null;
-  recipients: number | undefined;
-};
+export type SentEvent = Mapped<typeof sentEvents>;
 
 /**
  * A stored message of a conversation. Times in milliseconds since the Unix epoch. The payload of one that was taken back is
  * empty.
  */
-export type SentMessage = SentEvent & {
-  cid: string;
-  sender: string;
-  createdAt: number;
-  editedAt: number | undefined;
-  recalledAt: number | undefined;
-};
+export type SentMessage = Mapped<typeof sentMessages>;
 
 /** Reads sent messages for their delivery reports. */
 export type SentReads = {

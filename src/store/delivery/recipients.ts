@@ -1,9 +1,8 @@
 import type { Reader, Row } from "../sql/driver.ts";
 import { type DeliveryRow, decodePlays, deliveryColumns, inSpan, noConversation, playsAt, spanAt } from "./delivery.ts";
-import type { RecipientReads } from "./ports.ts";
+import { type RecipientReads, stays } from "./ports.ts";
 import { receiptIdOf } from "./receipts.ts";
 
-type StayRow = Row & { uid: string; log_start: number; log_end: number | null };
 type ReceiptRow = Row & { id: string; plays: string };
 
 // Each arm reads at most a page by its primary key, so that a page costs a page however many took part.
@@ -24,15 +23,9 @@ export function createRecipientReads({ reader }: { reader: Reader }): RecipientR
   const findReceipts = `SELECT id, plays FROM delivery WHERE id IN (${textsOf}) AND org = ?`;
 
   return {
-    async stays(org, cid, after = { uid: "", after: 0 }, limit) {
-      const { uid, after: start } = after;
-      const place = [org, cid, uid, uid, start, limit];
-      const rows = await reader.allOf<StayRow>(org, findStays, ...place, org, cid, uid, start, limit, limit);
-      return rows.map(({ uid, log_start, log_end }) => ({
-        uid,
-        after: Number(log_start),
-        upTo: log_end === null ? undefined : Number(log_end),
-      }));
+    stays(org, cid, { uid, after } = { uid: "", after: 0 }, limit) {
+      const place = [org, cid, uid, uid, after, limit];
+      return stays.readAll(reader.allOf(org, findStays, ...place, org, cid, uid, after, limit, limit));
     },
     async deliveryIds(org, cid = noConversation, offset) {
       const found = await reader.allOf<{ id: string }>(org, findDeliveries, ...spanAt(org, cid, "delivery", offset));

@@ -59,8 +59,8 @@ type SnapshotRow = {
 /** Creates the writes of participants. */
 export function createParticipantWrites({ writer }: { writer: LogWriter }): ParticipantWrites {
   return {
-    async add(org, cid, uid, maxParticipants, now, by) {
-      return await writer.change(org, missing("organization"), async (transaction, head) => {
+    add: (org, cid, uid, maxParticipants, now, by) =>
+      writer.change(org, missing("organization"), async (transaction, head) => {
         const { sql } = transaction;
         const [conversation] = await sql.all<{ participants: number }>(findConversation, org, cid);
         if (conversation === undefined) return missing("conversation");
@@ -75,10 +75,9 @@ export function createParticipantWrites({ writer }: { writer: LogWriter }): Part
         if (entity === undefined) throw new Error("a participant who is no user");
         await requireKey(sql, by);
         return { outcome: "done", put: { entity, isNew } };
-      });
-    },
-    async remove(org, cid, uid, now) {
-      return await writer.change(org, missing("organization"), async (transaction) => {
+      }),
+    remove: (org, cid, uid, now) =>
+      writer.change(org, missing("organization"), async (transaction) => {
         const { sql } = transaction;
         if ((await sql.all(findConversation, org, cid)).length === 0) return missing("conversation");
         const entity = await entities.readFirst(sql.all(findUser, org, uid));
@@ -87,8 +86,7 @@ export function createParticipantWrites({ writer }: { writer: LogWriter }): Part
         keepFormer(transaction, { org, now }, [{ cid, uid, ...left }]);
         await recordMembership(transaction, { org, cid, now }, { added: [], removed: [uid] });
         return { outcome: "done", put: { entity, isNew: false } };
-      });
-    },
+      }),
   };
 }
 

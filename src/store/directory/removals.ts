@@ -1,7 +1,7 @@
 import { revokeSomeKeysOf } from "../keys/keys.ts";
 import { removeFirstOf } from "../log/stored-bytes.ts";
-import type { Ordered } from "../retention/remove-first.ts";
 import type { Row, Sql, Transaction } from "../sql/driver.ts";
+import type { Ordered } from "../sql/key-range.ts";
 
 /**
  * A note that rows of a deleted conversation may be left: its events up to `up_to`. An empty `cid` stands for a whole

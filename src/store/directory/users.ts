@@ -37,8 +37,8 @@ export function createUserWrites({ driver, writer }: WriteDependencies): UserWri
   const markSeen = `UPDATE "user" SET seen_at = ?
     WHERE org = ? AND id IN (${driver.dialect.textsOf("?")}) AND deleted_at IS NULL`;
   return {
-    async put(org, uid, name, now, isBlocked, by) {
-      return await writer.change(org, undefined, async (transaction, head) => {
+    put: (org, uid, name, now, isBlocked, by) =>
+      writer.change(org, undefined, async (transaction, head) => {
         const { sql } = transaction;
         const [found] = await sql.all<EntityRow & { deleted_at: number | null }>(findDeletedToo, org, uid);
         const isNew = found === undefined || found.deleted_at !== null;
@@ -53,8 +53,7 @@ export function createUserWrites({ driver, writer }: WriteDependencies): UserWri
         }
         await requireKey(sql, by);
         return { entity: toEntity({ ...row, ...after, name: name === undefined ? row.name : name }), isNew };
-      });
-    },
+      }),
     async ensure(users, now) {
       const uidsOf = Map.groupBy(users, ({ org }) => org);
       await writer.transaction([...uidsOf.keys()], async ({ sql, heads }) => {
@@ -93,23 +92,21 @@ export function createUserWrites({ driver, writer }: WriteDependencies): UserWri
         }
       });
     },
-    async endSessions(org, uid, now) {
-      return await writer.change(org, false, async (transaction) => {
+    endSessions: (org, uid, now) =>
+      writer.change(org, false, async (transaction) => {
         const { sql } = transaction;
         if ((await sql.all(find, org, uid)).length === 0) return false;
         await endSessions(transaction, org, uid, now);
         return true;
-      });
-    },
-    async revokeToken(org, uid, jti, now) {
-      return await writer.change(org, false, async (transaction) => {
+      }),
+    revokeToken: (org, uid, jti, now) =>
+      writer.change(org, false, async (transaction) => {
         const { sql } = transaction;
         if ((await sql.all(find, org, uid)).length === 0) return false;
         const isNew = (await sql.run(revoke, org, uid, jti, createId(now))) > 0;
         if (isNew) emitSessionEnd(transaction, { org, now }, { uids: [uid], issuedBefore: -1, token: jti }); // of no other token
         return true;
-      });
-    },
+      }),
   };
 }
 

@@ -45,8 +45,8 @@ export function createKeyWrites({ driver, writer }: WriteDependencies): KeyWrite
         return true;
       });
     },
-    async rotate(id, rotation, by) {
-      return await driver.transaction(async (sql) => {
+    rotate: (id, rotation, by) =>
+      driver.transaction(async (sql) => {
         const version = await nextVersion(sql);
         await lock(sql, id, by);
         const [row] = await sql.all<KeyRow>(find, id);
@@ -56,16 +56,14 @@ export function createKeyWrites({ driver, writer }: WriteDependencies): KeyWrite
         const update = "UPDATE api_key SET secrets = ?, pepper = ?, version = ? WHERE id = ?";
         await sql.run(update, JSON.stringify(secrets), rotation.pepper, version, id);
         return { ...key, secrets };
-      });
-    },
-    async revoke(id, now, by) {
-      return await driver.transaction(async (sql) => {
+      }),
+    revoke: (id, now, by) =>
+      driver.transaction(async (sql) => {
         const version = await nextVersion(sql);
         await lock(sql, id, by);
         const update = "UPDATE api_key SET revoked_at = ?, version = ? WHERE id = ? AND revoked_at IS NULL";
         return (await sql.run(update, now, version, id)) > 0;
-      });
-    },
+      }),
     async markUsed(ids, now) {
       await driver.transaction((sql) => sql.run(markUsed, now, JSON.stringify(ids), now));
     },

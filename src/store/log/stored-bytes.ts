@@ -1,5 +1,5 @@
-import { deletionOf, lastOfFirst, type Ordered, removeFirst } from "../retention/remove-first.ts";
 import type { Row, Transaction } from "../sql/driver.ts";
+import { deletionOf, lastOfFirst, type Ordered, removeFirst } from "../sql/key-range.ts";
 import { forgetAnswers } from "../webhooks/answers.ts";
 
 /** The SQL expression for the counted bytes of an event: its payload and its list of recipients. */

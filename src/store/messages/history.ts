@@ -63,12 +63,10 @@ export function createHistory({ reader }: { reader: Reader }): History {
   const readAt = `SELECT "offset", ${at("edited_at")} AS edited_at, ${at("payload")} AS payload
     FROM (SELECT CAST(value AS BIGINT) AS "offset" FROM (${textsOf("?")}) AS texts) AS place ORDER BY "offset" DESC`;
   return {
-    async places(org, cid, ids) {
-      return (await reader.allOf<MessagePlace>(org, findPlaces, org, cid, org, JSON.stringify(ids))).map(toPlace);
-    },
-    async lastPlaces(org, cids) {
-      return (await reader.allOf<MessagePlace>(org, findLast, org, JSON.stringify(cids))).map(toPlace);
-    },
+    places: async (org, cid, ids) =>
+      (await reader.allOf<MessagePlace>(org, findPlaces, org, cid, org, JSON.stringify(ids))).map(toPlace),
+    lastPlaces: async (org, cids) =>
+      (await reader.allOf<MessagePlace>(org, findLast, org, JSON.stringify(cids))).map(toPlace),
     async messagesAt(org, offsets) {
       const texts = JSON.stringify(offsets.map(String));
       type Row = Omit<MessageRow, "payload"> & { payload: string | null };

@@ -1,26 +1,8 @@
 import { addressOf } from "../../contract/log/log-event.ts";
-import type { SentEvent, SentMessage, SentReads } from "../delivery/ports.ts";
+import { type SentEvent, type SentReads, sentEvents, sentMessages } from "../delivery/ports.ts";
 import { isLiveOrganization } from "../directory/entity.ts";
 import { isMessageOf, isOfConversation } from "../log/past.ts";
-import type { Reader, Row, SqlValue } from "../sql/driver.ts";
-
-type SentRow = Row & {
-  id: string;
-  offset: number;
-  cid: string | null;
-  payload: string;
-  uids: string | null;
-  key_id: string | null;
-  recipients: number | null;
-};
-
-type MessageRow = SentRow & {
-  cid: string;
-  sender: string;
-  created_at: number;
-  edited_at: number | null;
-  recalled_at: number | null;
-};
+import type { Reader, SqlValue } from "../sql/driver.ts";
 
 const idsAtOnce = 1_000;
 
@@ -62,15 +44,16 @@ export function createSentReads({ reader }: { reader: Reader }): SentReads {
 
   return {
     async message(org, id) {
-      const [row] = await reader.allOf<MessageRow>(org, findMessage, org, id);
-      return row && toSentMessage(row);
+      const message = await sentMessages.readFirst(reader.allOf(org, findMessage, org, id));
+      return message && { ...message, recipients: recipientsOf(message) };
     },
     async systemMessages(org, mid, sender) {
-      const rows =
+      const events = await sentEvents.readAll(
         sender === undefined
-          ? await reader.allOf<SentRow>(org, `${findSystem} LIMIT 2`, org, mid)
-          : await reader.allOf<SentRow>(org, `${findSystem} AND e.sender = ?`, org, mid, sender);
-      return rows.map(toSent);
+          ? reader.allOf(org, `${findSystem} LIMIT 2`, org, mid)
+          : reader.allOf(org, `${findSystem} AND e.sender = ?`, org, mid, sender),
+      );
+      return events.map((event) => ({ ...event, recipients: recipientsOf(event) }));
     },
     usersAt: (org, uids, offset) => findIds(org, wasUser, uids, (list) => [org, offset, offset, list]),
     async countUsersAt(org, offset) {
@@ -84,21 +67,6 @@ export function createSentReads({ reader }: { reader: Reader }): SentReads {
   };
 }
 
-function toSentMessage(row: MessageRow): SentMessage {
-  const { cid, sender, created_at, edited_at, recalled_at } = row;
-  return {
-    ...toSent(row),
-    cid,
-    sender,
-    createdAt: Number(created_at),
-    editedAt: edited_at === null ? undefined : Number(edited_at),
-    recalledAt: recalled_at === null ? undefined : Number(recalled_at),
-  };
-}
-
-function toSent({ id, offset, cid, payload, uids, key_id, recipients }: SentRow): SentEvent {
-  const listed: string[] | undefined = uids === null ? undefined : JSON.parse(uids);
-  const event = { id, offset: Number(offset), cid: cid ?? undefined, payload, uids: listed, keyId: key_id };
-  const isCounted = recipients !== null || addressOf(event) !== "everyone";
-  return { ...event, recipients: isCounted ? Number(recipients ?? listed?.length ?? 0) : undefined };
+function recipientsOf(event: SentEvent): number | undefined {
+  return event.recipients ?? (addressOf(event) === "everyone" ? undefined : (event.uids?.length ?? 0));
 }

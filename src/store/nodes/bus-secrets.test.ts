@@ -1,5 +1,5 @@
 import { describeBusSecrets } from "../testing/bus-secrets-suite.ts";
-import { createLoneBusSecrets } from "./bus-secrets.ts";
+import { createLoneBusSecrets } from "./nodes.ts";
 
 describeBusSecrets("of a node alone", async () => ({
   busSecrets: createLoneBusSecrets(),

@@ -8,8 +8,7 @@ import { createLogReader } from "../log/log-reader.ts";
 import { createHistory, createMissedEvents } from "../messages/history.ts";
 import { migrateStore } from "../migrate.ts";
 import { migrations } from "../migrations.ts";
-import { createBusSecrets } from "../nodes/bus-secrets.ts";
-import { createNodeRegistry } from "../nodes/nodes.ts";
+import { createBusSecrets, createNodeRegistry } from "../nodes/nodes.ts";
 import type { BatchLog } from "../ports.ts";
 import { postgresDialect } from "../sql/dialect.ts";
 import {

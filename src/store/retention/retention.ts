@@ -1,11 +1,11 @@
-import { firstIdOf } from "../../lib/text/ids.ts";
+import { firstIdOf, timeOfId } from "../../lib/text/ids.ts";
 import { deliveryBounds } from "../delivery/bounds.ts";
-import { foldReceipts } from "../delivery/gathered-receipts.ts";
+import { foldReceipts } from "../delivery/delivery.ts";
 import { removeSomeOfAny } from "../directory/removals.ts";
 import { countSomeEvents, removeFirstOf } from "../log/stored-bytes.ts";
-import { type Driver, limitToAll, type Sql, type Transaction } from "../sql/driver.ts";
-import type { Lease, RetentionOrder, RetentionWrites } from "./ports.ts";
-import { lastOfFirst, type Ordered } from "./remove-first.ts";
+import { type Driver, limitToAll, type Reader, type Row, type Sql, type Transaction } from "../sql/driver.ts";
+import { lastOfFirst, type Ordered } from "../sql/key-range.ts";
+import type { Lease, RetentionOrder, RetentionReads, RetentionWrites } from "./ports.ts";
 
 /** Tables whose rows expire by the time in their ids. */
 type Dated = "event" | "delivery" | "audience" | "former_participant" | "audit" | "revoked_token";
@@ -26,20 +26,16 @@ const takeLease = `UPDATE retention SET holder = ?, held_until = ?, leased_until
 export function createRetentionWrites({ driver }: { driver: Driver }): RetentionWrites {
   let hasRemoved = false;
   return {
-    async step(order) {
-      return await driver.aside(async (sql) => {
+    step: (order) =>
+      driver.aside(async (sql) => {
         if (!(await isHeld(sql, order))) return undefined;
         const changed = await stepOf(sql, order);
         if (changed === 0 && hasRemoved) sql.forget(); // once in a run: each time, the files of a database are written
         hasRemoved = changed > 0;
         return changed;
-      });
-    },
-    async count(order) {
-      return await driver.aside(async (sql) =>
-        (await isHeld(sql, order)) ? await countSomeEvents(sql, order.limit) : undefined,
-      );
-    },
+      }),
+    count: (order) =>
+      driver.aside(async (sql) => ((await isHeld(sql, order)) ? await countSomeEvents(sql, order.limit) : undefined)),
   };
 }
 
@@ -112,4 +108,43 @@ function madeBefore(table: Dated, before: number | undefined, after = ""): Order
 /** The rows of a table with a time before another in the first column of a key; none without a time. */
 function timedBefore(table: string, key: [time: string, ...string[]], before: number | undefined): Ordered[] {
   return before === undefined ? [] : [{ table, key, where: `${key[0]} < ?`, values: [before] }];
+}
+
+type Found = Row & { id: string };
+type Deleted = Row & { organization: number | null; conversation: number | null };
+
+// The first rows of indexes, and a table of what is deleted: none of it takes longer the more messages there are.
+const findDeleted = `SELECT MIN(CASE WHEN cid = '' THEN removed_at END) AS organization,
+  MIN(CASE WHEN cid <> '' THEN removed_at END) AS conversation FROM removal`;
+const findEvent = "SELECT id FROM event ORDER BY id LIMIT 1";
+const findRetryId = "SELECT id FROM event WHERE id > (SELECT ids_after FROM retention) ORDER BY id LIMIT 1";
+const findAudit = "SELECT id FROM audit ORDER BY id LIMIT 1";
+
+/** Creates the retention reads. */
+export function createRetentionReads({ reader }: { reader: Reader }): RetentionReads {
+  async function waitOf(find: Promise<Found[]>, before: number): Promise<number> {
+    const [row] = await find;
+    return row === undefined ? 0 : Math.max(0, before - timeOfId(row.id));
+  }
+
+  return {
+    async now() {
+      const [row] = await reader.all<{ now: number }>(reader.dialect.readTime);
+      return Number(row?.now ?? 0);
+    },
+    async overdue({ now, messagesBefore, idsBefore, auditBefore, deletedBefore }) {
+      const [deleted] = await reader.all<Deleted>(findDeleted);
+      const { organization, conversation } = deleted ?? {};
+      return {
+        deleted: Math.max(
+          0,
+          organization == null ? 0 : now - Number(organization),
+          conversation == null ? 0 : deletedBefore - Number(conversation),
+        ),
+        messages: messagesBefore === undefined ? 0 : await waitOf(reader.allOfEvery(findEvent), messagesBefore),
+        ids: idsBefore === undefined ? 0 : await waitOf(reader.allOfEvery(findRetryId), idsBefore),
+        audit: auditBefore === undefined ? 0 : await waitOf(reader.all(findAudit), auditBefore),
+      };
+    },
+  };
 }

@@ -47,9 +47,8 @@ export function createScheduleReads({ reader }: { reader: Reader }): ScheduleRea
       const [row] = await reader.all<{ now: number; next_at: number | null }>(findNext);
       return { now: Number(row?.now), nextAt: row?.next_at == null ? undefined : Number(row.next_at) };
     },
-    async dueOrganizations(now, limit) {
-      return (await reader.all<{ org: string }>(findDueOrganizations, now, limit)).map(({ org }) => org);
-    },
+    dueOrganizations: async (now, limit) =>
+      (await reader.all<{ org: string }>(findDueOrganizations, now, limit)).map(({ org }) => org),
     due: (org, now, { limit, maxBytes }) =>
       scheduledSends.readAll(reader.allOf(org, findDue, org, now, limit, maxBytes)),
     async backlog() {

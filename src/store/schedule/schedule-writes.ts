@@ -64,8 +64,8 @@ export function createScheduleWrites({ writer }: { writer: LogWriter }): Schedul
         await requireKey(transaction.sql, by);
         return outcome;
       }),
-    async cancel(org, id, { revision, now }) {
-      return await writer.change(org, false, async ({ sql, count }) => {
+    cancel: (org, id, { revision, now }) =>
+      writer.change(org, false, async ({ sql, count }) => {
         const [row] = await sql.all<Found>(find, org, id);
         if (row?.state !== "waiting" || row.revision !== revision) return false;
         await sql.run(cancelOne, now, org, id);
@@ -73,10 +73,9 @@ export function createScheduleWrites({ writer }: { writer: LogWriter }): Schedul
         await sql.run(takeOffSchedule, 1, org); // the next look finds out that it has nothing to do
         sql.forget();
         return true;
-      });
-    },
-    async cancelSome(org, { sender, now, limit }) {
-      return await writer.bulk(org, 0, async ({ sql, count }) => {
+      }),
+    cancelSome: (org, { sender, now, limit }) =>
+      writer.bulk(org, 0, async ({ sql, count }) => {
         const rows = await sql.all<{ id: string; bytes: number }>(findOfSender, org, sender, limit);
         if (rows.length === 0) return 0;
         const cancelled = { org, state: "cancelled", request: null, bytes: 0, ended_at: now };
@@ -91,8 +90,7 @@ export function createScheduleWrites({ writer }: { writer: LogWriter }): Schedul
         ]);
         sql.forget();
         return rows.length;
-      });
-    },
+      }),
     async settle(org, settlement) {
       try {
         return await settleAll(org, settlement);

@@ -39,9 +39,8 @@ const readWritten = readMessages(`${isMessageOf("e")} AND e.sender = ?`);
 /** Creates the reads of exports. */
 export function createExportReads({ reader }: { reader: Reader }): ExportReads {
   return {
-    async users({ org, head }, after, limit) {
-      return (await reader.allOf<EntityRow>(org, readUsers, org, after, head, limit)).map(toEntity);
-    },
+    users: async ({ org, head }, after, limit) =>
+      (await reader.allOf<EntityRow>(org, readUsers, org, after, head, limit)).map(toEntity),
     async conversations({ org, head }, after, limit, uid) {
       const rows =
         uid === undefined
