@@ -51,15 +51,8 @@ type Options = {
  * an interruption, the next start resumes there. Returns the number of the last migration before and after; equal if
  * there was nothing to do. Rejects if a newer version has made the database unusable for this one.
  */
-export async function migrateStore(
-  driver: Driver,
-  options: number | Options = {},
-): Promise<{ from: number; to: number }> {
-  const {
-    known = migrations,
-    tell = () => undefined,
-    to = known.length,
-  } = typeof options === "number" ? { to: options } : options;
+export async function migrateStore(driver: Driver, options: Options = {}): Promise<{ from: number; to: number }> {
+  const { known = migrations, tell = () => undefined, to = known.length } = options;
   return await driver.migration(async (session) => {
     const database = { session, dialect: driver.dialect };
     const { from, steps } = await readState(database, known);

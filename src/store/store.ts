@@ -5,10 +5,14 @@ import { createAuditReads, createAuditWrites } from "./audit/audit.ts";
 import { deliveryBounds } from "./delivery/bounds.ts";
 import { createDeliveryReads, createDeliveryWrites } from "./delivery/delivery.ts";
 import { createRecipientReads } from "./delivery/recipients.ts";
-import { createAcquaintanceReads } from "./directory/acquaintances.ts";
 import { createConversationReads, createConversationWrites } from "./directory/conversations.ts";
 import { createOrganizationReads, createOrganizationWrites } from "./directory/organizations.ts";
-import { createParticipantReads, createParticipantWrites, createStanding } from "./directory/participants.ts";
+import {
+  createAcquaintanceReads,
+  createParticipantReads,
+  createParticipantWrites,
+  createStanding,
+} from "./directory/participants.ts";
 import { createUserReads, createUserWrites } from "./directory/users.ts";
 import { createFileReads, createFileWrites } from "./files/files.ts";
 import { createFileUpkeep } from "./files/upkeep.ts";
@@ -34,12 +38,10 @@ import { createWebhookDeliveryReads, createWebhookDeliveryWrites } from "./webho
 import { createUnreachedReads } from "./webhooks/unreached-reads.ts";
 import { createWebhookReads, createWebhookWrites } from "./webhooks/webhooks.ts";
 
-type WriteOptions = {
+type WriteOptions = Pick<DatabaseEvents, "announce"> & {
   driver: Driver;
   /** The scheduler of the thread that runs the writes. */
   thread: ThreadScheduler;
-  /** Called after each commit, except those of batches, with its events in offset order. */
-  announce(events: LogEvent[]): void;
 };
 
 /** Creates the writes of a database. */
@@ -109,15 +111,12 @@ export type DatabaseEvents = {
   onMigration?: TellMigration | undefined;
 };
 
-type Options = {
-  reader: Reader;
-  writes: Writes;
+type Options = Pick<Database, "reader" | "writes" | "overlap"> & {
   /** Called after each commit of sends with its events, in offset order. */
   announce(events: LogEvent[]): void;
   observer?: CommitObserver;
   /** The maximum number of sends per commit. */
   batchSize?: number;
-  overlap?: Overlap | undefined;
 };
 
 /** Creates every port of the store on a database with an up-to-date schema. */

@@ -2,7 +2,7 @@ import type { Unreached, UnreachedUntil } from "../../contract/webhooks/payloads
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { RecipientReads } from "../../store/delivery/ports.ts";
-import type { RecipientPage, ReportedEvent, UnreachedReads } from "../../store/webhooks/ports.ts";
+import type { ReportedEvent, UnreachedReads } from "../../store/webhooks/ports.ts";
 import { readFirstDeliveries } from "../delivery/first-deliveries.ts";
 
 /** The users whom an event has not reached, as its delivery report says now. */
@@ -114,7 +114,7 @@ export function createUnreachedPages({ unreached, recipients }: PageDependencies
 async function* recipientPages(
   reads: Pick<UnreachedReads, "recipientsOf">,
   event: ReportedEvent,
-  { after, limit }: RecipientPage,
+  { after, limit }: { after: string; limit: number },
 ): AsyncGenerator<string[], void> {
   for (let place = after; ; ) {
     const page = await reads.recipientsOf(event, { after: place, limit });

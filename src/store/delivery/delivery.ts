@@ -24,7 +24,7 @@ export type DeliveryRow = Row & {
  * written for an organization that does not exist.
  */
 export function createDeliveryWrites({ driver }: { driver: Driver }): DeliveryWrites {
-  const findLive = `SELECT id FROM organization WHERE deleted_at IS NULL AND id IN (${driver.dialect.textsOf("?")})`;
+  const findLive = `SELECT id FROM organization WHERE deleted_at IS NULL AND id IN (${driver.dialect.givenTexts})`;
 
   /** Those whose organization exists; from here on the transaction may touch their rows. */
   async function enter<Item extends { org: string }>(sql: Transaction, items: readonly Item[]): Promise<Item[]> {

@@ -18,9 +18,9 @@ const findDeliveries = `SELECT id FROM delivery WHERE kind = 'delivery' AND ${in
 
 /** Creates the reads of the recipients of sent messages. */
 export function createRecipientReads({ reader }: { reader: Reader }): RecipientReads {
-  const textsOf = reader.dialect.textsOf("?");
-  const findRows = `SELECT ${deliveryColumns} FROM delivery WHERE id IN (${textsOf}) AND org = ?`;
-  const findReceipts = `SELECT id, plays FROM delivery WHERE id IN (${textsOf}) AND org = ?`;
+  const { givenTexts } = reader.dialect;
+  const findRows = `SELECT ${deliveryColumns} FROM delivery WHERE id IN (${givenTexts}) AND org = ?`;
+  const findReceipts = `SELECT id, plays FROM delivery WHERE id IN (${givenTexts}) AND org = ?`;
 
   return {
     stays(org, cid, { uid, after } = { uid: "", after: 0 }, limit) {

@@ -1,11 +1,10 @@
 import { isAmongSorted, sortInTurns } from "../../lib/event-loop/sort-in-turns.ts";
 import { type ThreadScheduler, threadSliceUs } from "../../lib/event-loop/thread-scheduler.ts";
 import { createId } from "../../lib/text/ids.ts";
-import { requireKey } from "../keys/key-proofs.ts";
+import { requireKey } from "../keys/keys.ts";
 import { emitMembership, type MembershipOf, recordMembership } from "../log/control-events.ts";
 import type { LogTransaction, WriteDependencies } from "../log/log-writer.ts";
 import type { ConversationReads, ConversationWrites, KeyProof, Put } from "../ports.ts";
-import type { Dialect } from "../sql/dialect.ts";
 import type { Reader, SqlValue } from "../sql/driver.ts";
 import { inSteps, rowsOfStep } from "../sql/steps.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
@@ -42,7 +41,6 @@ type Begun = { put: Put; head: number; isDone: boolean };
  * step has its event.
  */
 export function createConversationWrites({ driver, writer, thread }: Dependencies): ConversationWrites {
-  const membership = createMembership(driver.dialect);
   const { participantsOfStep: rows } = driver.dialect;
 
   /**
@@ -72,12 +70,12 @@ export function createConversationWrites({ driver, writer, thread }: Dependencie
   }
 
   async function replaceAtOnce(transaction: LogTransaction, of: MembershipOf, wanted: string[]): Promise<boolean> {
-    const before = wanted.length > rowsOfStep ? [] : await membership.page(transaction, of, "", rowsOfStep + 1);
+    const before = wanted.length > rowsOfStep ? [] : await pageOf(transaction, of, "", rowsOfStep + 1);
     if (wanted.length > rowsOfStep || before.length > rowsOfStep) {
       emitMembership(transaction, of, { added: [], removed: [] });
       return false;
     }
-    await membership.change(transaction, of, {
+    await changeParticipants(transaction, of, {
       uids: wanted,
       leaving: rangeOf("", before),
       kept: before.filter((uid) => isAmongSorted(wanted, uid)),
@@ -112,15 +110,15 @@ export function createConversationWrites({ driver, writer, thread }: Dependencie
 
     for (let from = 0; from < wanted.length; from += rows) {
       const uids = wanted.slice(from, from + rows);
-      if (!(await step((transaction) => membership.change(transaction, of, { uids })))) return;
+      if (!(await step((transaction) => changeParticipants(transaction, of, { uids })))) return;
     }
     if (isNew) return;
     for (let after: string | undefined = ""; after !== undefined; ) {
       const from: string = after;
       const isOn = await step(async (transaction) => {
-        const uids = await membership.page(transaction, of, from, rows);
+        const uids = await pageOf(transaction, of, from, rows);
         const kept = uids.filter((uid) => isAmongSorted(wanted, uid));
-        await membership.change(transaction, of, { leaving: rangeOf(from, uids), kept });
+        await changeParticipants(transaction, of, { leaving: rangeOf(from, uids), kept });
         after = uids.length < rows ? undefined : uids.at(-1);
       });
       if (!isOn) return;
@@ -144,11 +142,11 @@ export function createConversationWrites({ driver, writer, thread }: Dependencie
           const { sql } = transaction;
           if ((await sql.all(find, org, cid)).length === 0) return hasBegun;
           hasBegun = true;
-          const uids = await membership.page(transaction, of, "", rowsOfStep + 1);
+          const uids = await pageOf(transaction, of, "", rowsOfStep + 1);
           const isLast = uids.length <= rowsOfStep;
           if (isLast) await leaveToRemoval(sql, { org, cid, upTo, now });
           const leaving = rangeOf("", isLast ? uids : uids.slice(0, rows));
-          await membership.change(transaction, of, { leaving, isForgotten: true });
+          await changeParticipants(transaction, of, { leaving, isForgotten: true });
           if (!isLast) return "more";
           await sql.run("DELETE FROM conversation WHERE org = ? AND id = ?", org, cid);
           return true;
@@ -164,47 +162,46 @@ function rangeOf(after: string, uids: string[]): UidRange | undefined {
   return upTo === undefined ? undefined : { after, upTo };
 }
 
-/** Creates the functions that change participants, for use in a transaction that has locked the organization. */
-function createMembership(dialect: Dialect) {
-  const textsOf = dialect.textsOf("?");
-  const readPage = "SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid > ? ORDER BY uid LIMIT ?";
+async function uidsOf({ sql }: LogTransaction, text: string, ...values: SqlValue[]): Promise<string[]> {
+  return (await sql.all<{ uid: string }>(text, ...values)).map(({ uid }) => uid);
+}
+
+/** The first participants after `after`, in order. */
+async function pageOf(transaction: LogTransaction, { org, cid }: MembershipOf, after: string, limit: number) {
+  const page = "SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid > ? ORDER BY uid LIMIT ?";
+  return await uidsOf(transaction, page, org, cid, after, limit);
+}
+
+/**
+ * Removes the participants in a range except `kept`, adds those of `uids` who are missing, and emits one event. The
+ * transaction has locked the organization.
+ */
+async function changeParticipants(
+  transaction: LogTransaction,
+  of: MembershipOf,
+  { uids = [], leaving, kept = [], isForgotten = false }: Change,
+): Promise<void> {
+  const { sql, heads } = transaction;
+  const { org, cid, now } = of;
+  const { givenTexts } = sql.dialect;
   const join = `INSERT INTO participant (org, cid, uid, created_at, log_start)
-    SELECT ?, ?, uid.value, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM (${textsOf}) AS uid WHERE true
+    SELECT ?, ?, uid.value, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM (${givenTexts}) AS uid WHERE true
     ON CONFLICT DO NOTHING RETURNING uid`;
   // Deletes by range, which uses the index. With `uid IN (…)`, PostgreSQL may scan all participants and compare every
   // pair.
   const leave = `DELETE FROM participant
-    WHERE org = ? AND cid = ? AND uid > ? AND uid <= ? AND uid NOT IN (${textsOf}) RETURNING uid, log_start`;
-
-  async function uidsOf({ sql }: LogTransaction, text: string, ...values: SqlValue[]): Promise<string[]> {
-    return (await sql.all<{ uid: string }>(text, ...values)).map(({ uid }) => uid);
-  }
-
-  return {
-    /** The first participants after `after`, in order. */
-    page: (transaction: LogTransaction, { org, cid }: MembershipOf, after: string, limit: number) =>
-      uidsOf(transaction, readPage, org, cid, after, limit),
-    /** Removes the participants in a range except `kept`, adds those of `uids` who are missing, and emits one event. */
-    async change(
-      transaction: LogTransaction,
-      of: MembershipOf,
-      { uids = [], leaving, kept = [], isForgotten = false }: Change,
-    ): Promise<void> {
-      const { sql, heads } = transaction;
-      const { org, cid, now } = of;
-      const head = heads.get(org) ?? 0;
-      const left =
-        leaving === undefined
-          ? []
-          : await sql.all<Left>(leave, org, cid, leaving.after, leaving.upTo, JSON.stringify(kept));
-      const former = isForgotten ? [] : left.map((row) => ({ ...row, cid }));
-      keepFormer(transaction, of, former);
-      const removed = left.map(({ uid }) => uid);
-      const added = uids.length === 0 ? [] : await uidsOf(transaction, join, org, cid, now, head, JSON.stringify(uids));
-      await ensureUsers(sql, { org, uids: added, head, now });
-      await recordMembership(transaction, of, { added, removed });
-    },
-  };
+    WHERE org = ? AND cid = ? AND uid > ? AND uid <= ? AND uid NOT IN (${givenTexts}) RETURNING uid, log_start`;
+  const head = heads.get(org) ?? 0;
+  const left =
+    leaving === undefined
+      ? []
+      : await sql.all<Left>(leave, org, cid, leaving.after, leaving.upTo, JSON.stringify(kept));
+  const former = isForgotten ? [] : left.map((row) => ({ ...row, cid }));
+  keepFormer(transaction, of, former);
+  const removed = left.map(({ uid }) => uid);
+  const added = uids.length === 0 ? [] : await uidsOf(transaction, join, org, cid, now, head, JSON.stringify(uids));
+  await ensureUsers(sql, { org, uids: added, head, now });
+  await recordMembership(transaction, of, { added, removed });
 }
 
 /** Creates the reads of conversations. */

@@ -1,17 +1,14 @@
 import { createId } from "../../lib/text/ids.ts";
 import type { LogTransaction } from "../log/log-writer.ts";
 
-/** A participant who leaves now, and the offset from which the user took part. */
-export type Leaving = { cid: string; uid: string; log_start: number };
-
 /**
- * Keeps who was addressed by the events of conversations until now, for the recipients of each message. Nothing of the
- * transaction waits for it.
+ * Keeps who was addressed by the events of conversations until now, for the recipients of each message: those who leave
+ * now, and the offset from which each took part. Nothing of the transaction waits for it.
  */
 export function keepFormer(
   { sql, heads }: Pick<LogTransaction, "sql" | "heads">,
   { org, now }: { org: string; now: number },
-  leaving: readonly Leaving[],
+  leaving: readonly { cid: string; uid: string; log_start: number }[],
 ): void {
   const head = heads.get(org) ?? 0;
   const rows = leaving.map(({ cid, uid, log_start }) => ({

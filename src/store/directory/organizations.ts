@@ -1,6 +1,5 @@
 import { invalidKey, unavailable } from "../../contract/errors/errors.ts";
-import { requireKey } from "../keys/key-proofs.ts";
-import { revokeSomeKeysOf } from "../keys/keys.ts";
+import { requireKey, revokeSomeKeysOf } from "../keys/keys.ts";
 import { emitSessionEnd } from "../log/control-events.ts";
 import type { WriteDependencies } from "../log/log-writer.ts";
 import { storedBytes } from "../log/stored-bytes.ts";
@@ -105,7 +104,7 @@ export function createOrganizationReads({ reader }: { reader: Reader }): Organiz
     get: (org) => entities.readFirst(reader.all(find, org)),
     list: ({ after = "", limit }) => entities.readAll(reader.all(findPage, after, limit)),
     async budgets(orgs) {
-      const ofThese = `${findBudgets} AND id IN (${reader.dialect.textsOf("?")})`;
+      const ofThese = `${findBudgets} AND id IN (${reader.dialect.givenTexts})`;
       const rows = await reader.all<Row & { id: string; stored_bytes: number }>(ofThese, JSON.stringify(orgs));
       return rows.map((row) => ({ id: row.id, limits: ownLimits.read(row), storedBytes: Number(row.stored_bytes) }));
     },

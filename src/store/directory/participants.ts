@@ -1,8 +1,9 @@
-import { requireKey } from "../keys/key-proofs.ts";
+import { requireKey } from "../keys/keys.ts";
 import { recordMembership } from "../log/control-events.ts";
 import { headColumns, toHead } from "../log/head.ts";
 import type { LogWriter } from "../log/log-writer.ts";
 import {
+  type AcquaintanceReads,
   type ConversationChange,
   type ParticipantReads,
   type ParticipantWrites,
@@ -11,7 +12,7 @@ import {
 } from "../ports.ts";
 import { countUnread, readTo } from "../reads/unread.ts";
 import type { Reader } from "../sql/driver.ts";
-import { entities, isLiveOrganization } from "./entity.ts";
+import { type EntityRow, entities, isLiveOrganization } from "./entity.ts";
 import { keepFormer } from "./former-participants.ts";
 import { ensureUsers } from "./users.ts";
 
@@ -55,6 +56,8 @@ type SnapshotRow = {
   uid: string | null;
   cid: string | null;
 };
+
+type SeenRow = EntityRow & { seen_at: number | null };
 
 /** Creates the writes of participants. */
 export function createParticipantWrites({ writer }: { writer: LogWriter }): ParticipantWrites {
@@ -129,6 +132,31 @@ export function createStanding({ reader }: { reader: Reader }): Standing {
       const { gt = -1, lt = Number.MAX_SAFE_INTEGER } = between ?? {};
       const place = [org, uid, updatedAt, updatedAt, id, gt, lt];
       return userConversations.readAll(reader.allOf(org, readConversations, ...place, limit));
+    },
+  };
+}
+
+/** Creates the reads of who knows whom. */
+export function createAcquaintanceReads({ reader }: { reader: Reader }): AcquaintanceReads {
+  const { givenTexts } = reader.dialect;
+  const shares = `EXISTS (SELECT 1 FROM participant mine WHERE mine.org = u.org AND mine.uid = ?
+    AND EXISTS (SELECT 1 FROM participant theirs WHERE theirs.org = mine.org AND theirs.cid = mine.cid AND theirs.uid = u.id))`;
+  const findAmong = `SELECT u.id, u.name, u.created_at, u.seen_at FROM "user" u
+    WHERE u.org = ? AND u.id IN (${givenTexts}) AND u.deleted_at IS NULL AND (u.id = ? OR ${shares})
+      AND ${isLiveOrganization("u.org")} ORDER BY u.id`;
+  const findOwn = `SELECT cid FROM participant WHERE org = ? AND uid = ? AND cid IN (${givenTexts})
+    AND ${isLiveOrganization("org")} ORDER BY cid`;
+  const find = (org: string, uid: string, ids: readonly string[]) =>
+    reader.allOf<SeenRow>(org, findAmong, org, JSON.stringify(ids), uid, uid);
+  return {
+    among: (org, uid, ids) => entities.readAll(find(org, uid, ids)),
+    async lastSeen(org, uid, other) {
+      const [row] = await find(org, uid, [other]);
+      return row && Number(row.seen_at ?? row.created_at);
+    },
+    async conversationsAmong(org, uid, cids) {
+      const rows = await reader.allOf<{ cid: string }>(org, findOwn, org, uid, JSON.stringify(cids));
+      return rows.map(({ cid }) => cid);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { createId } from "../../lib/text/ids.ts";
-import { requireKey } from "../keys/key-proofs.ts";
+import { requireKey } from "../keys/keys.ts";
 import { allSessionsOf, emitSessionEnd, recordLeaving } from "../log/control-events.ts";
 import type { LogTransaction, WriteDependencies } from "../log/log-writer.ts";
 import type { UserReads, UserWrites } from "../ports.ts";
@@ -25,7 +25,7 @@ export type NewUsers = { org: string; uids: string[]; head: number; now: number 
 export async function ensureUsers(sql: Transaction, { org, uids, head, now }: NewUsers): Promise<void> {
   if (uids.length === 0) return;
   const insert = `INSERT INTO "user" (org, id, created_at, log_start)
-    SELECT ?, uid.value, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM (${sql.dialect.textsOf("?")}) AS uid WHERE true ${isAbsent}`;
+    SELECT ?, uid.value, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM (${sql.dialect.givenTexts}) AS uid WHERE true ${isAbsent}`;
   await sql.run(insert, org, now, head, JSON.stringify(uids));
 }
 
@@ -35,7 +35,7 @@ export async function ensureUsers(sql: Transaction, { org, uids, head, now }: Ne
  */
 export function createUserWrites({ driver, writer }: WriteDependencies): UserWrites {
   const markSeen = `UPDATE "user" SET seen_at = ?
-    WHERE org = ? AND id IN (${driver.dialect.textsOf("?")}) AND deleted_at IS NULL`;
+    WHERE org = ? AND id IN (${driver.dialect.givenTexts}) AND deleted_at IS NULL`;
   return {
     put: (org, uid, name, now, isBlocked, by) =>
       writer.change(org, undefined, async (transaction, head) => {

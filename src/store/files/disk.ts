@@ -71,12 +71,8 @@ async function writeAll(file: Writable, piece: Uint8Array): Promise<void> {
 
 /** Makes a new name in a folder survive a power failure. */
 async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  await using folder = await open(path, "r");
+  await folder.sync();
 }
 
 function translate(error: unknown): unknown {

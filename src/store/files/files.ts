@@ -32,7 +32,7 @@ export function createFileReads({ reader }: { reader: Reader }): FileReads {
     JOIN event e ON e.id = a.event_id AND e.org = a.org
     JOIN conversation c ON c.org = e.org AND c.id = e.cid
     JOIN participant p ON p.org = e.org AND p.cid = e.cid AND p.uid = ?
-    WHERE a.org = ? AND a.file_id IN (${reader.dialect.textsOf("?")}) AND ${isShown}`;
+    WHERE a.org = ? AND a.file_id IN (${reader.dialect.givenTexts}) AND ${isShown}`;
   return {
     get: (org, id) => storedFiles.readFirst(reader.allOf(org, getOne, org, id)),
     find: (id) => storedFiles.readAll(reader.allOfEvery(findAll, id)),
@@ -150,7 +150,7 @@ export async function releaseFiles(
   sql: Transaction,
   { org, eventIds, now }: { org: string; eventIds: readonly string[]; now: number },
 ): Promise<void> {
-  const events = `(${sql.dialect.textsOf("?")})`;
+  const events = `(${sql.dialect.givenTexts})`;
   const ids = JSON.stringify(eventIds);
   const release = `UPDATE file SET keep_until = ?, name = '', content_type = '${anyBytes}' WHERE org = ?
     AND id IN (SELECT file_id FROM attachment WHERE org = ? AND event_id IN ${events})

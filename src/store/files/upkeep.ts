@@ -55,7 +55,7 @@ export function createFileUpkeep({ driver, writer }: WriteDependencies): FileUpk
     unwanted: (arrivingBefore, limit) => driver.all(findUnwanted, arrivingBefore, limit),
     async forget(ids) {
       await driver.aside((sql) =>
-        sql.run(`DELETE FROM file_bytes WHERE id IN (${dialect.textsOf("?")})`, JSON.stringify(ids)),
+        sql.run(`DELETE FROM file_bytes WHERE id IN (${dialect.givenTexts})`, JSON.stringify(ids)),
       );
     },
   };

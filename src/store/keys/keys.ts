@@ -1,8 +1,9 @@
+import { invalidKey } from "../../contract/errors/errors.ts";
+import { isLiveOrganization } from "../directory/entity.ts";
 import type { WriteDependencies } from "../log/log-writer.ts";
 import type { KeyProof } from "../ports.ts";
 import type { Reader, Row, Sql, Transaction } from "../sql/driver.ts";
 import { createRowReads } from "../sql/mapping.ts";
-import { isValidKey, requireKey } from "./key-proofs.ts";
 import {
   type KeyChange,
   type KeyReads,
@@ -13,10 +14,13 @@ import {
 } from "./ports.ts";
 
 type KeyRow = Row & { id: string; secrets: string; revoked_at: number | null; version: number };
+type ProofRow = Row & { org: string | null; secrets: string; expires_at: number | null };
 
 const { read, write } = storedKeys;
 const columns = `${storedKeys.columns}, revoked_at, version`;
 const find = `SELECT ${columns} FROM api_key WHERE id = ? AND revoked_at IS NULL`;
+const findProof = `SELECT org, secrets, expires_at FROM api_key
+  WHERE id = ? AND revoked_at IS NULL AND (org IS NULL OR ${isLiveOrganization("api_key.org")})`;
 const changes = createRowReads(toChange);
 
 /**
@@ -24,9 +28,9 @@ const changes = createRowReads(toChange);
  * Changes of several keys lock them in key order, so that nodes never deadlock.
  */
 export function createKeyWrites({ driver, writer }: WriteDependencies): KeyWrites {
-  const { forUpdate, textsOf } = driver.dialect;
+  const { forUpdate, givenTexts } = driver.dialect;
   const markUsed = `UPDATE api_key SET last_used_at = ? WHERE id IN
-    (SELECT id FROM api_key WHERE id IN (${textsOf("?")}) AND COALESCE(last_used_at, 0) < ? ORDER BY id${forUpdate})`;
+    (SELECT id FROM api_key WHERE id IN (${givenTexts}) AND COALESCE(last_used_at, 0) < ? ORDER BY id${forUpdate})`;
 
   /** Locks a key that is to be changed, and that of the caller, which must still be valid. */
   async function lock(sql: Transaction, id: string, by: KeyProof | undefined): Promise<void> {
@@ -70,6 +74,23 @@ export function createKeyWrites({ driver, writer }: WriteDependencies): KeyWrite
   };
 }
 
+/**
+ * Throws `unauthorized` unless the key of a call is still valid, as what a node remembers of it may be out of date. Locks the
+ * key, so that a revocation comes either before the change or after its commit. Call it last, after every other lock of
+ * the transaction, so that no two transactions deadlock. Without a proof the caller is not in the table.
+ */
+export async function requireKey({ all, dialect }: Transaction, proof: KeyProof | undefined): Promise<void> {
+  if (proof === undefined) return;
+  if (!admits(await all<ProofRow>(findProof + dialect.forShare, proof.id), proof)) throw invalidKey();
+}
+
+function admits([row]: ProofRow[], { org, digest, now }: KeyProof): boolean {
+  if (row === undefined || row.org !== org) return false;
+  if (row.expires_at !== null && Number(row.expires_at) <= now) return false;
+  const secrets: StoredSecret[] = JSON.parse(row.secrets);
+  return secrets.some((secret) => secret.digest === digest && (secret.expiresAt === null || secret.expiresAt > now));
+}
+
 /** Revokes at most `limit` of an organization's keys and returns their number. */
 export async function revokeSomeKeysOf(
   sql: Transaction,
@@ -86,7 +107,7 @@ export function createKeyReads({ reader }: { reader: Reader }): KeyReads {
   const listAll = `SELECT ${columns} FROM api_key WHERE id > ? AND revoked_at IS NULL ORDER BY id LIMIT ?`;
   const listOfOne = listAll.replace("WHERE", "WHERE org = ? AND");
   const findChanges = `SELECT ${columns} FROM api_key WHERE version > ?
-    UNION SELECT ${columns} FROM api_key WHERE id IN (${reader.dialect.textsOf("?")})`;
+    UNION SELECT ${columns} FROM api_key WHERE id IN (${reader.dialect.givenTexts})`;
   return {
     get: (id) => storedKeys.readFirst(reader.all(find, id)),
     list: ({ after = "", limit, org }) =>
@@ -95,7 +116,7 @@ export function createKeyReads({ reader }: { reader: Reader }): KeyReads {
       ),
     latest: () => changes.readFirst(reader.all(`SELECT ${columns} FROM api_key ORDER BY version DESC LIMIT 1`)),
     changes: (since, ids) => changes.readAll(reader.all(findChanges, since, JSON.stringify(ids))),
-    isValid: (proof) => isValidKey(reader, proof),
+    isValid: async (proof) => admits(await reader.all<ProofRow>(findProof, proof.id), proof),
     async countOfOtherPepper(pepper) {
       const [row] = await reader.all<{ count: number }>(
         "SELECT COUNT(*) AS count FROM api_key WHERE pepper <> ? AND revoked_at IS NULL",

@@ -31,14 +31,6 @@ export function createBatchLog({ writer }: { writer: LogWriter }): BatchLog {
     return writer.commitBatch(orgs, look, async (transaction, seen) => appendInTransaction(transaction, seen, sends));
   };
 
-  async function appendAlone(send: NewSend): Promise<SendOutcome[]> {
-    try {
-      return await append([send]);
-    } catch (error) {
-      return [{ outcome: "failed", error }];
-    }
-  }
-
   return {
     async appendAll(sends) {
       try {
@@ -46,7 +38,8 @@ export function createBatchLog({ writer }: { writer: LogWriter }): BatchLog {
       } catch (error) {
         if (sends.length === 1 || error instanceof HeraldError) throw error;
         const outcomes: SendOutcome[] = [];
-        for (const send of sends) outcomes.push(...(await appendAlone(send)));
+        const asFailed = (failure: unknown): SendOutcome[] => [{ outcome: "failed", error: failure }];
+        for (const send of sends) outcomes.push(...(await append([send]).catch(asFailed)));
         return outcomes;
       }
     },

@@ -36,7 +36,7 @@ export async function recordLeaving(
   { org, uid, cids, now }: { org: string; uid: string; cids: readonly string[]; now: number },
 ): Promise<void> {
   if (cids.length === 0) return;
-  const count = `UPDATE conversation SET participants = participants - 1 WHERE org = ? AND id IN (${transaction.sql.dialect.textsOf("?")})`;
+  const count = `UPDATE conversation SET participants = participants - 1 WHERE org = ? AND id IN (${transaction.sql.dialect.givenTexts})`;
   await transaction.sql.run(count, org, JSON.stringify(cids));
   for (const cid of cids) emitControl(transaction, "membership", { org, cid, now }, { added: [], removed: [uid] });
 }

@@ -40,7 +40,7 @@ const readPage = `SELECT ${headColumns}, page.* FROM organization o LEFT JOIN ($
 
 /** Creates the log reads that the gateway needs. */
 export function createLogReader({ reader }: { reader: Reader }): LogReader {
-  const readHeads = `SELECT o.id, ${headColumns} FROM organization o WHERE o.id IN (${reader.dialect.textsOf("?")})`;
+  const readHeads = `SELECT o.id, ${headColumns} FROM organization o WHERE o.id IN (${reader.dialect.givenTexts})`;
   return {
     async heads(orgs) {
       const rows = await reader.allOf<HeadRow & { id: string }>(orgs, readHeads, JSON.stringify(orgs));

@@ -11,10 +11,10 @@ export async function readAudiences(
   orgs: readonly string[],
   ids: ReadonlySet<string>,
 ): Promise<(id: string) => readonly string[] | undefined> {
-  const { textsOf } = reader.dialect;
+  const { givenTexts } = reader.dialect;
   // Each ancestor once, however many have it.
   const find = `WITH RECURSIVE chain (org, id, parent, added, removed) AS (
-      SELECT org, id, parent, added, removed FROM audience WHERE id IN (${textsOf("?")}) AND org IN (${textsOf("?")})
+      SELECT org, id, parent, added, removed FROM audience WHERE id IN (${givenTexts}) AND org IN (${givenTexts})
       UNION
       SELECT a.org, a.id, a.parent, a.added, a.removed FROM chain JOIN audience a ON a.id = chain.parent AND a.org = chain.org
     )

@@ -47,21 +47,21 @@ const findFrom = `SELECT "offset", created_at FROM event WHERE org = ? AND cid =
 
 /** Creates the reads of conversations' messages. */
 export function createHistory({ reader }: { reader: Reader }): History {
-  const { textsOf } = reader.dialect;
+  const { givenTexts } = reader.dialect;
   // COALESCE keeps SQLite from reading the whole conversation, or PostgreSQL from planning to.
   const findPlaces = `SELECT e.cid, e."offset", OCTET_LENGTH(e.payload) AS bytes FROM event e
     JOIN conversation c ON c.org = ? AND c.id = ?
-    WHERE e.org = ? AND e.id IN (${textsOf("?")}) AND COALESCE(e.cid, '') = c.id AND ${isMessageOf("e")} AND ${hasText("e")}
+    WHERE e.org = ? AND e.id IN (${givenTexts}) AND COALESCE(e.cid, '') = c.id AND ${isMessageOf("e")} AND ${hasText("e")}
       AND ${isOfConversation} ORDER BY e."offset" DESC`;
   // Row by row, as PostgreSQL expects a hundred rows from any JSON array, and would join by reading a table of up to some 20,000.
   const findLast = `WITH last AS MATERIALIZED (
-      SELECT c.org, c.id AS cid, ${lastOffset} AS "offset" FROM conversation c WHERE c.org = ? AND c.id IN (${textsOf("?")}))
+      SELECT c.org, c.id AS cid, ${lastOffset} AS "offset" FROM conversation c WHERE c.org = ? AND c.id IN (${givenTexts}))
     SELECT cid, "offset", (SELECT OCTET_LENGTH(payload) FROM event WHERE event.org = last.org AND event."offset" = last."offset") AS bytes
     FROM last WHERE "offset" IS NOT NULL`;
   const at = (column: string) =>
     `(SELECT ${column} FROM event WHERE event.org = ? AND event."offset" = place."offset")`;
   const readAt = `SELECT "offset", ${at("edited_at")} AS edited_at, ${at("payload")} AS payload
-    FROM (SELECT CAST(value AS BIGINT) AS "offset" FROM (${textsOf("?")}) AS texts) AS place ORDER BY "offset" DESC`;
+    FROM (SELECT CAST(value AS BIGINT) AS "offset" FROM (${givenTexts}) AS texts) AS place ORDER BY "offset" DESC`;
   return {
     places: async (org, cid, ids) =>
       (await reader.allOf<MessagePlace>(org, findPlaces, org, cid, org, JSON.stringify(ids))).map(toPlace),

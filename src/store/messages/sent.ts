@@ -22,9 +22,9 @@ const countUsers = `SELECT COUNT(*) AS count FROM "user" WHERE ${wasUserAt}`;
 
 /** Creates the reads of sent messages: only those of existing conversations, since they were last created. */
 export function createSentReads({ reader }: { reader: Reader }): SentReads {
-  const wasUser = `SELECT id FROM "user" WHERE ${wasUserAt} AND id IN (${reader.dialect.textsOf("?")})`;
+  const wasUser = `SELECT id FROM "user" WHERE ${wasUserAt} AND id IN (${reader.dialect.givenTexts})`;
   // Asks for strangers, as nearly all ids are users: few rows then cross from a thread or a server.
-  const isStranger = `SELECT asked.value AS id FROM (${reader.dialect.textsOf("?")}) AS asked
+  const isStranger = `SELECT asked.value AS id FROM (${reader.dialect.givenTexts}) AS asked
     WHERE NOT EXISTS (SELECT 1 FROM "user" u WHERE u.org = ? AND u.id = asked.value AND u.deleted_at IS NULL)`;
 
   /** Runs a query for a thousand ids at a time, and returns all ids found. `valuesOf` places the list of ids. */

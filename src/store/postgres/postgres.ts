@@ -2,14 +2,9 @@ import { SQL } from "bun";
 import { createThreadScheduler, type ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import type { Turn } from "../../lib/queues/queue.ts";
 import { createId } from "../../lib/text/ids.ts";
-import { createParticipantReads, createStanding } from "../directory/participants.ts";
-import { createFileReads } from "../files/files.ts";
-import { createLogReader } from "../log/log-reader.ts";
-import { createHistory, createMissedEvents } from "../messages/history.ts";
 import { migrateStore } from "../migrate.ts";
 import { migrations } from "../migrations.ts";
 import { createBusSecrets, createNodeRegistry } from "../nodes/nodes.ts";
-import type { BatchLog } from "../ports.ts";
 import { postgresDialect } from "../sql/dialect.ts";
 import {
   type Driver,
@@ -21,7 +16,7 @@ import {
   unowned,
 } from "../sql/driver.ts";
 import { createRewriting } from "../sql/rewriting.ts";
-import { createWrites, type Database, type DatabaseEvents } from "../store.ts";
+import { createStore, createWrites, type Database, type DatabaseEvents, type Writes } from "../store.ts";
 import { readPostgresSizes } from "./facts.ts";
 import { grantServing } from "./grants.ts";
 import { runMigration } from "./migration.ts";
@@ -251,7 +246,7 @@ export async function openPostgres(
     await driver.all("SELECT version FROM schema_version"); // checks that the serving user can reach and read the migrated database
     const [role] = await driver.all<Row>(findExemption);
     const writes = createWrites({ driver, thread, announce });
-    void warmUp(driver, writes.batches);
+    void warmUp(driver, writes);
     return {
       reader: driver,
       writes,
@@ -275,7 +270,7 @@ export async function openPostgres(
  * organization that does not exist: the first statement on a new connection takes PostgreSQL up to 80 ms, the first five runs of
  * each statement some 3 ms more, and many callers at once would wait for all of that.
  */
-async function warmUp(reader: Reader, batches: BatchLog): Promise<void> {
+async function warmUp(reader: Reader, writes: Writes): Promise<void> {
   const id = createId();
   const nowhere = { org: "", kind: "message", cid: "", sender: "", payload: "", fingerprint: "", keyId: "" } as const;
   const send = { ...nowhere, id, mid: id, uids: undefined, createdAt: 0 };
@@ -283,17 +278,9 @@ async function warmUp(reader: Reader, batches: BatchLog): Promise<void> {
     for (let times = 0; times < runsUntilPlanned; times++)
       await Promise.allSettled(Array.from({ length: connections }, run)); // if it fails, the first caller sees why
   };
-  await onEach(sending.connections, () => batches.appendAll([send]));
-  const [log, participants, standing] = [
-    createLogReader({ reader }),
-    createParticipantReads({ reader }),
-    createStanding({ reader }),
-  ];
-  const [missed, history, files] = [
-    createMissedEvents({ reader }),
-    createHistory({ reader }),
-    createFileReads({ reader }),
-  ];
+  await onEach(sending.connections, () => writes.batches.appendAll([send]));
+  const store = createStore({ reader, writes, announce: () => undefined });
+  const { log, participants, standing, missed, history, files } = store;
   const reads: (() => Promise<unknown>)[] = [
     () => log.heads([""]),
     () => participants.has("", "", ""),

@@ -1,4 +1,4 @@
-import type { ReservedSQL, SQL } from "bun";
+import type { SQL } from "bun";
 import { postgresDialect } from "../sql/dialect.ts";
 import { createLastWrites, type Sql, type Transaction } from "../sql/driver.ts";
 import { createRowsInOne } from "../sql/rows.ts";
@@ -49,14 +49,6 @@ export async function runTransaction<Result>(
 ): Promise<Result> {
   using connection = await idle.reserve();
   plans.refresh(idle, connection);
-  return await transact(connection, { sqlOn }, work);
-}
-
-async function transact<Result>(
-  connection: ReservedSQL,
-  statements: Statements,
-  work: (transaction: Transaction) => Promise<Result>,
-): Promise<Result> {
   const { lastly, settle } = createLastWrites();
   let isBegun = false;
   let isOver = false;
@@ -83,7 +75,7 @@ async function transact<Result>(
   const write: Ask = (query) => (isBegun ? ask(query) : begun.then(() => ask(query)));
 
   try {
-    const result = await work({ ...statementsOf(statements, { read, write }), lastly });
+    const result = await work({ ...statementsOf({ sqlOn }, { read, write }), lastly });
     await begun;
     isOver = true;
     const committed = connection`COMMIT`.execute();

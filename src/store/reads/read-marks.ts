@@ -35,9 +35,9 @@ const findUnread = unreadAmongNewest({
 export function createReadMarkReads({ reader }: { reader: Reader }): ReadMarkReads {
   // COALESCE keeps SQLite from reading the whole conversation, or PostgreSQL from planning to.
   const findNamed = `SELECT "offset", id FROM event
-    WHERE org = ? AND id IN (${reader.dialect.textsOf("?")}) AND COALESCE(cid, '') = ? AND ${isMessageOf("event")}
+    WHERE org = ? AND id IN (${reader.dialect.givenTexts}) AND COALESCE(cid, '') = ? AND ${isMessageOf("event")}
       AND OCTET_LENGTH(payload) > 0`;
-  const findParticipants = `SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid IN (${reader.dialect.textsOf("?")})`;
+  const findParticipants = `SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid IN (${reader.dialect.givenTexts})`;
 
   /** The offset of the newest of the messages, or the id of one that is not of the conversation, or taken back. */
   async function newestOf(org: string, place: PlaceRow, ids: readonly string[]): Promise<number | string> {

@@ -129,7 +129,7 @@ export function createRetentionReads({ reader }: { reader: Reader }): RetentionR
 
   return {
     async now() {
-      const [row] = await reader.all<{ now: number }>(reader.dialect.readTime);
+      const [row] = await reader.all<{ now: number }>(`SELECT ${reader.dialect.timeNow}`);
       return Number(row?.now ?? 0);
     },
     async overdue({ now, messagesBefore, idsBefore, auditBefore, deletedBefore }) {

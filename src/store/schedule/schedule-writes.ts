@@ -1,5 +1,5 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
-import { requireKey } from "../keys/key-proofs.ts";
+import { requireKey } from "../keys/keys.ts";
 import { appendInTransaction, findCircumstances } from "../log/batch-log.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import type { NewSend, SendOutcome } from "../ports.ts";

@@ -8,21 +8,19 @@ export type Dialect = {
   forShare: string;
   /** Follows `forShare` to leave out rows that others have locked, instead of waiting for them. */
   skipLocked: string;
-  /** A subquery over the texts of a JSON array, as in `… IN (${textsOf("?")})`. Its column is `value`. */
-  textsOf(placeholder: string): string;
+  /** A subquery over the texts of a JSON array, its parameter, as in `… IN (${givenTexts})`. Its column is `value`. */
+  givenTexts: string;
   /**
-   * A subquery over the arrays of a JSON array, as in `… FROM (${tuplesOf("?", 2)}) AS asked`. Its columns are `v0`, `v1` and
-   * so on; cast those that are no texts.
+   * A subquery over the arrays of a JSON array, its parameter, as in `… FROM (${givenTuples(2)}) AS asked`. Its columns are
+   * `v0`, `v1` and so on; cast those that are no texts.
    */
-  tuplesOf(placeholder: string, columns: number): string;
+  givenTuples(columns: number): string;
   /**
    * Names the index to use, after the table, for a planner that would choose a worse one: SQLite prefers a primary key to
    * a partial index with fewer columns. Empty for one that knows the sizes of indexes.
    */
   indexedBy(index: string): string;
-  /** Reads the database's clock, in milliseconds since the Unix epoch, as `now`. */
-  readTime: string;
-  /** The same as a column of another statement. */
+  /** The column `now`, which reads the database's clock, in milliseconds since the Unix epoch. */
   timeNow: string;
   /** The type of text columns that compare and sort byte by byte. */
   text: string;
@@ -47,20 +45,16 @@ export type Dialect = {
   statistics: readonly string[];
 };
 
-const sqliteTime = "CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now"; // this machine's clock: nobody else uses the file
-const postgresTime = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now";
-
 /** SQLite: a single writer, so transactions need no row locks. */
 export const sqliteDialect: Dialect = {
   forUpdate: "",
   forShare: "",
   skipLocked: "",
-  textsOf: (placeholder) => `SELECT value FROM json_each(${placeholder})`,
-  tuplesOf: (placeholder, columns) =>
-    `SELECT ${columnsOf(columns, (index) => `json_extract(value, '$[${index}]')`)} FROM json_each(${placeholder})`,
+  givenTexts: "SELECT value FROM json_each(?)",
+  givenTuples: (columns) =>
+    `SELECT ${columnsOf(columns, (index) => `json_extract(value, '$[${index}]')`)} FROM json_each(?)`,
   indexedBy: (index) => ` INDEXED BY ${index}`,
-  readTime: `SELECT ${sqliteTime}`,
-  timeNow: sqliteTime,
+  timeNow: "CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now", // this machine's clock: nobody else uses the file
   text: "TEXT",
   findTable: "SELECT 1 AS one FROM sqlite_master WHERE type = 'table' AND name = ?",
   lockMigrations: undefined,
@@ -78,14 +72,12 @@ export const postgresDialect: Dialect = {
   forShare: " FOR SHARE",
   skipLocked: " SKIP LOCKED",
   // Bun encodes a parameter of type json as JSON once more, so it is passed as text.
-  textsOf: (placeholder) =>
-    `SELECT value FROM json_array_elements_text(CAST(CAST(${placeholder} AS text) AS json)) AS texts (value)`,
-  tuplesOf: (placeholder, columns) =>
+  givenTexts: "SELECT value FROM json_array_elements_text(CAST(CAST(? AS text) AS json)) AS texts (value)",
+  givenTuples: (columns) =>
     `SELECT ${columnsOf(columns, (index) => `value ->> ${index}`)}
-      FROM json_array_elements(CAST(CAST(${placeholder} AS text) AS json)) AS tuples (value)`,
+      FROM json_array_elements(CAST(CAST(? AS text) AS json)) AS tuples (value)`,
   indexedBy: () => "",
-  readTime: `SELECT ${postgresTime}`,
-  timeNow: postgresTime,
+  timeNow: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now",
   text: `TEXT COLLATE "C"`,
   findTable: "SELECT 1 AS one WHERE to_regclass(CAST(? AS text)) IS NOT NULL",
   lockMigrations: "SELECT pg_advisory_xact_lock(4715081)",

@@ -67,13 +67,10 @@ export type Transaction = Sql & {
 };
 
 /**
- * The writes that a transaction takes with `lastly`. `settle` resolves when all are done; it rejects if any failed, once
- * all have ended.
+ * Collects the writes that a transaction takes with `lastly`. `settle` resolves when all are done; it rejects if any
+ * failed, once all have ended.
  */
-export type LastWrites = Pick<Transaction, "lastly"> & { settle(): Promise<void> };
-
-/** Creates an empty collection of last writes. */
-export function createLastWrites(): LastWrites {
+export function createLastWrites(): Pick<Transaction, "lastly"> & { settle(): Promise<void> } {
   const all: Promise<unknown>[] = [];
   return {
     lastly(writes) {

@@ -62,7 +62,7 @@ export function createOwnFiles(file: string, clock: Clock = systemClock): OwnFil
       compareHeader();
     },
     async check() {
-      compare(await Promise.all(paths.map(async (path) => identityOf(await statOf(path)))));
+      compare(await Promise.all(paths.map(async (path) => identityOf(await stat(path).catch(() => undefined)))));
       await readLater(descriptor, header, 0, headerBytes, 0);
       compareHeader();
     },
@@ -75,14 +75,6 @@ const nothing = "";
 /** The device and the inode, which stay while a file is open. */
 function identityOf(stats: Stats | undefined): string {
   return stats === undefined ? nothing : `${stats.dev}:${stats.ino}`;
-}
-
-async function statOf(path: string): Promise<Stats | undefined> {
-  try {
-    return await stat(path);
-  } catch {
-    return undefined;
-  }
 }
 
 function replaced(path: string, how: string): HeraldError {

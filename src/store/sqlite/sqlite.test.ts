@@ -120,7 +120,7 @@ describe("SQLite", () => {
 
   test("refuses the tokens of organizations deleted by a version that kept them valid", async () => {
     const { driver, remove } = openInFolder();
-    await migrateStore(driver, 3);
+    await migrateStore(driver, { to: 3 });
     const insert = "INSERT INTO organization (id, created_at, deleted_at) VALUES ('o', 1, NULL), ('gone', 1, 5)";
     await driver.transaction((sql) => sql.run(insert));
     expect(await migrateStore(driver)).toEqual({ from: 3, to: migrations.length });

@@ -25,7 +25,6 @@ const ownerOnly = 0o600;
 // Far more than checkpoints let it grow to. A long read can hold them up; once it has ended, the file gets this small again.
 const maxIdleLogBytes = 64 * 1024 * 1024;
 const busyTimeoutMs = 5000;
-const outOfSpace = new Set(["SQLITE_FULL"]);
 const passing = /^SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|READONLY|PROTOCOL|PERM|CORRUPT|NOTADB)/;
 
 Database.MAX_QUERY_CACHE_SIZE = 500; // more than there are statements: with the default of 20, most would be prepared again and again
@@ -160,21 +159,17 @@ export function connect(
 
 function sqlOn(database: Database): Sql {
   const compiledOnce = createRewriting(setParametersAside);
+  async function translated<Result>(work: () => Result): Promise<Result> {
+    try {
+      return work();
+    } catch (error) {
+      throw translate(error);
+    }
+  }
   return {
-    async all<Shape extends Row>(text: string, ...values: SqlValue[]): Promise<Shape[]> {
-      try {
-        return database.query<Shape, SqlValue[]>(compiledOnce(text)).all(...values);
-      } catch (error) {
-        throw translate(error);
-      }
-    },
-    async run(text, ...values) {
-      try {
-        return database.query(text).run(...values).changes;
-      } catch (error) {
-        throw translate(error);
-      }
-    },
+    all: <Shape extends Row>(text: string, ...values: SqlValue[]) =>
+      translated(() => database.query<Shape, SqlValue[]>(compiledOnce(text)).all(...values)),
+    run: (text, ...values) => translated(() => database.query(text).run(...values).changes),
   };
 }
 
@@ -199,7 +194,7 @@ function setParametersAside(text: string): string {
 /** Translates a full disk and a busy or damaged file into errors for the caller; anything else is a bug and stays as it is. */
 function translate(error: unknown): unknown {
   const code = typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
-  if (outOfSpace.has(code)) return new HeraldError("storage_full", undefined, { cause: error });
+  if (code === "SQLITE_FULL") return new HeraldError("storage_full", undefined, { cause: error });
   if (passing.test(code)) return unavailable({ cause: error });
   return error;
 }

@@ -126,7 +126,7 @@ export async function expectCountsAfterVersion9(driver: Driver): Promise<void> {
       await sql.run("UPDATE organization SET head = ? WHERE id = 'o'", to);
     });
   const bytesPerEvent = 8;
-  await migrateStore(driver, 9);
+  await migrateStore(driver, { to: 9 });
   await driver.transaction((sql) => sql.run("INSERT INTO organization (id, created_at) VALUES ('o', 1)"));
   await addEvents(1, 12);
   await migrateStore(driver);

@@ -312,7 +312,7 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
 
 /** Checks that existing participants are counted, and are not taken for recipients of messages they may have missed. */
 export async function expectParticipantsAfterVersion7(driver: Driver): Promise<void> {
-  await migrateStore(driver, 7);
+  await migrateStore(driver, { to: 7 });
   await driver.transaction(async (sql) => {
     await sql.limitTo(["o"]);
     await sql.run("INSERT INTO organization (id, head, created_at) VALUES ('o', 2, 1)");

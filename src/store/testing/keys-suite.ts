@@ -286,7 +286,7 @@ export function describeKeys(engine: string, open: OpenDatabase): void {
 
 /** Checks that a database from before API keys keeps its contents and accepts keys. */
 export async function expectKeysAfterVersion1(driver: Driver): Promise<void> {
-  expect(await migrateStore(driver, 1)).toEqual({ from: 0, to: 1 });
+  expect(await migrateStore(driver, { to: 1 })).toEqual({ from: 0, to: 1 });
   await driver.transaction(async (sql) => {
     await sql.run("INSERT INTO organization (id, head, created_at) VALUES ('o', 1, 1)");
     await sql.run(

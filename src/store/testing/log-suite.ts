@@ -281,7 +281,7 @@ export function describeLog(engine: string, open: OpenDatabase): void {
  * looked up in the log while the event exists, and the next event does not claim to know its predecessor.
  */
 export async function expectHeadsAfterVersion8(driver: Driver): Promise<void> {
-  await migrateStore(driver, 8);
+  await migrateStore(driver, { to: 8 });
   const writeAsBefore = async (offset: number): Promise<string> => {
     const id = createId();
     await driver.transaction(async (sql) => {

@@ -239,7 +239,7 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
 
 /** Checks that messages of conversations deleted before there was retention are removed, and no others. */
 export async function expectRemovalsAfterVersion6(driver: Driver): Promise<void> {
-  await migrateStore(driver, 6);
+  await migrateStore(driver, { to: 6 });
   await driver.transaction(async (sql) => {
     await sql.limitTo(["o"]);
     await sql.run("INSERT INTO organization (id, head, created_at) VALUES ('o', 5, 1)");

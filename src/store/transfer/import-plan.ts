@@ -58,7 +58,9 @@ export function planImport(found: Found, part: ImportPart, options: Options): Im
   function putConversation(id: string, name: string | null | undefined): boolean {
     const known = conversations.get(id);
     if (known === undefined) {
-      conversations.set(id, newConversation(name ?? null, part.now));
+      const times = { createdAt: part.now, updatedAt: part.now };
+      // What it lies after is known when it is stored.
+      conversations.set(id, { name: name ?? null, participants: 0, ...times, logStart: 0, pastStart: undefined });
       plan.conversations.added.add(id);
       return true;
     }
@@ -132,11 +134,6 @@ function blockOf(known: FoundUser | undefined, isBlocked: boolean | undefined, n
   const before = known?.blockedAt ?? null;
   if (isBlocked === undefined) return before;
   return isBlocked ? (before ?? now) : null;
-}
-
-/** A conversation that is about to be created; what it lies after is known when it is stored. */
-function newConversation(name: string | null, now: number): FoundConversation {
-  return { name, participants: 0, createdAt: now, updatedAt: now, logStart: 0, pastStart: undefined };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { ensureUsers } from "../directory/users.ts";
 import { nameImportedFiles } from "../files/files.ts";
-import { requireKey } from "../keys/key-proofs.ts";
+import { requireKey } from "../keys/keys.ts";
 import { allSessionsOf, emitMembership, emitSessionEnd } from "../log/control-events.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import { lookAt } from "./import-look.ts";
@@ -113,7 +113,7 @@ async function writeMessages(transaction: LogTransaction, { part, plan }: Writin
   const { sql } = transaction;
   const { org, keyId, now } = part;
   if (plan.stale.length > 0) {
-    const remove = `DELETE FROM event WHERE org = ? AND id IN (${sql.dialect.textsOf("?")})
+    const remove = `DELETE FROM event WHERE org = ? AND id IN (${sql.dialect.givenTexts})
       RETURNING OCTET_LENGTH(payload) AS bytes`;
     const removed = await sql.all<{ bytes: number }>(remove, org, JSON.stringify(plan.stale));
     for (const { bytes } of removed) transaction.count(org, -Number(bytes));

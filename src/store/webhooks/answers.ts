@@ -13,9 +13,9 @@ export async function forgetAnswers(
   { org, eventIds }: { org: string; eventIds: readonly string[] },
 ): Promise<void> {
   if (eventIds.length === 0) return;
-  const { forUpdate, textsOf } = sql.dialect;
+  const { forUpdate, givenTexts } = sql.dialect;
   const find = `SELECT webhook, id, last_try FROM webhook_delivery
-    WHERE org = ? AND event_id IN (${textsOf("?")}) AND event_id IS NOT NULL AND last_try IS NOT NULL`;
+    WHERE org = ? AND event_id IN (${givenTexts}) AND event_id IS NOT NULL AND last_try IS NOT NULL`;
   const found = await sql.all<AnsweredRow>(find, org, JSON.stringify(eventIds));
   if (found.length === 0) return;
   await sql.all(`SELECT webhook FROM webhook_queue WHERE org = ? ORDER BY webhook${forUpdate}`, org);
@@ -36,9 +36,9 @@ export async function forgetAnswers(
 export async function withoutLateAnswers(sql: Transaction, tried: readonly TriedDelivery[]): Promise<TriedDelivery[]> {
   const ids = tried.flatMap(({ eventId, lastTry }) => (lastTry?.answer == null || eventId === null ? [] : [eventId]));
   if (ids.length === 0) return [...tried];
-  const { forShare, skipLocked, textsOf } = sql.dialect;
+  const { forShare, skipLocked, givenTexts } = sql.dialect;
   const find = `SELECT org, id, edited_at FROM event
-    WHERE id IN (${textsOf("?")}) AND OCTET_LENGTH(payload) > 0${forShare}${skipLocked}`;
+    WHERE id IN (${givenTexts}) AND OCTET_LENGTH(payload) > 0${forShare}${skipLocked}`;
   const events = new Map((await sql.all<EventRow>(find, JSON.stringify(ids))).map((event) => [event.id, event]));
   return tried.map((one) => {
     const event = events.get(one.eventId ?? "");

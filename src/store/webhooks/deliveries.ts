@@ -1,5 +1,5 @@
 import { joinIds } from "../../lib/text/joined-ids.ts";
-import { requireKey } from "../keys/key-proofs.ts";
+import { requireKey } from "../keys/keys.ts";
 import type { Driver, Reader, Row, Transaction } from "../sql/driver.ts";
 import { withoutLateAnswers } from "./answers.ts";
 import {
@@ -23,11 +23,11 @@ const pageOf = (condition: string) => `SELECT ${columns} FROM webhook_delivery
 
 /** Creates the reads of deliveries. */
 export function createWebhookDeliveryReads({ reader }: { reader: Reader }): WebhookDeliveryReads {
-  const { readTime, textsOf } = reader.dialect;
+  const { timeNow, givenTexts } = reader.dialect;
   const findAgenda = `SELECT clock.now AS now, (SELECT MIN(due_at) FROM webhook_due) AS event_at,
-    (SELECT MIN(next_at) FROM webhook_queue) AS try_at FROM (${readTime}) AS clock`;
+    (SELECT MIN(next_at) FROM webhook_queue) AS try_at FROM (SELECT ${timeNow}) AS clock`;
   const findQueues = `SELECT org, webhook FROM webhook_queue
-    WHERE next_at <= ? AND webhook NOT IN (${textsOf("?")}) ORDER BY next_at, org, webhook LIMIT ?`;
+    WHERE next_at <= ? AND webhook NOT IN (${givenTexts}) ORDER BY next_at, org, webhook LIMIT ?`;
   return {
     async agenda() {
       const [row] = await reader.all<AgendaRow>(findAgenda);
@@ -66,7 +66,7 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
       return await work(sql);
     });
 
-  const tuples = driver.dialect.tuplesOf("?", 3);
+  const tuples = driver.dialect.givenTuples(3);
   const removeDue = `DELETE FROM webhook_due WHERE (org, "offset", webhook) IN
     (SELECT v0, CAST(v1 AS BIGINT), v2 FROM (${tuples}) AS asked)`;
   const expect = `INSERT INTO webhook_queue (org, webhook, next_at)

@@ -101,9 +101,6 @@ export type EventText = Pick<ReportedEvent, "org" | "id" | "kind"> & { payload: 
 /** The users who have an event, and those who have acknowledged it. */
 export type Fates = { delivered: ReadonlySet<string>; acknowledged: ReadonlySet<string> };
 
-/** A page of the recipients of an event, in order of uid. */
-export type RecipientPage = { after: string; limit: number };
-
 /** An event by its id. */
 export type EventName = { org: string; id: string };
 
@@ -132,7 +129,10 @@ export type UnreachedReads = {
   /** Those of the users who exist, each with the offset after which the user was created. */
   users(named: readonly { org: string; uid: string }[]): Promise<{ org: string; uid: string; after: number }[]>;
   /** The next recipients of an event to a conversation or to everyone, in order of uid; fewer than `limit` at the end. */
-  recipientsOf(event: ReportedEvent, page: RecipientPage): Promise<{ uid: string; isRecipient: boolean }[]>;
+  recipientsOf(
+    event: ReportedEvent,
+    page: { after: string; limit: number },
+  ): Promise<{ uid: string; isRecipient: boolean }[]>;
 };
 
 /** The state of a delivery. `cancelled`: there is nothing left to report. */
@@ -169,26 +169,22 @@ export const webhookDeliveries = createMapping({
 /** A post to a webhook. `unreached` is JSON; `eventId` is `null` for a test. */
 export type WebhookDelivery = Mapped<typeof webhookDeliveries>;
 
-/** When the next event and the next try of all nodes are due, and the time on the database's clock. */
-export type WebhookAgenda = { now: number; eventAt: number | undefined; tryAt: number | undefined };
-
 /** A webhook with waiting deliveries. */
 export type WebhookQueue = { org: string; webhook: string };
 
-/** A page of deliveries, newest first. */
-export type WebhookDeliveryPage = {
-  state: WebhookDeliveryState | undefined;
-  before: string | undefined;
-  limit: number;
-};
-
 /** Reads deliveries. */
 export type WebhookDeliveryReads = {
-  agenda(): Promise<WebhookAgenda>;
+  /** When the next event and the next try of all nodes are due, and the time on the database's clock. */
+  agenda(): Promise<{ now: number; eventAt: number | undefined; tryAt: number | undefined }>;
   /** At most `limit` webhooks with deliveries due by `now`, except those of `busy`, the longest overdue first. */
   queues(now: number, page: { busy: readonly string[]; limit: number }): Promise<WebhookQueue[]>;
   get(org: string, webhook: string, id: string): Promise<WebhookDelivery | undefined>;
-  list(org: string, webhook: string, page: WebhookDeliveryPage): Promise<WebhookDelivery[]>;
+  /** Newest first. */
+  list(
+    org: string,
+    webhook: string,
+    page: { state: WebhookDeliveryState | undefined; before: string | undefined; limit: number },
+  ): Promise<WebhookDelivery[]>;
 };
 
 /** A delivery after a try. Only one that is still waiting has a `nextTryAt`. */

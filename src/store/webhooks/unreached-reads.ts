@@ -52,10 +52,10 @@ const pageOfUsers = `SELECT id AS uid, log_start FROM "user" WHERE org = ? AND i
 
 /** Creates the reads of what webhooks tell, each of which is one query for any number of events. */
 export function createUnreachedReads({ reader }: { reader: Reader }): UnreachedReads & EventTextReads {
-  const { tuplesOf } = reader.dialect;
+  const { givenTuples } = reader.dialect;
   // Events are found by their ids first: PostgreSQL would else read all of an organization, to see that it is there.
   const found = (columns: string) => `WITH found AS MATERIALIZED (
-      SELECT ${columns} FROM (${tuplesOf("?", 2)}) AS asked JOIN event e ON e.id = asked.v1 AND e.org || '' = asked.v0
+      SELECT ${columns} FROM (${givenTuples(2)}) AS asked JOIN event e ON e.id = asked.v1 AND e.org || '' = asked.v0
       WHERE e.kind IN ('message', 'system'))`;
   const live = `FROM found e LEFT JOIN conversation c ON c.org = e.org AND c.id = e.cid
     WHERE (e.cid IS NULL OR ${isOfConversation}) AND ${isLiveOrganization("e.org")}`;
@@ -64,9 +64,9 @@ export function createUnreachedReads({ reader }: { reader: Reader }): UnreachedR
   const findTexts = `${found(`e.org, e.id, e."offset", e.kind, e.cid, e.payload`)} SELECT e.org, e.id, e.kind, e.payload ${live}`;
   const findLists = `${found("e.id, e.uids")} SELECT id, uids FROM found WHERE uids IS NOT NULL`;
   const findParticipants = `SELECT p.org, p.cid, p.uid, p.log_start
-    FROM (${tuplesOf("?", 2)}) AS asked JOIN participant p ON p.org = asked.v0 AND p.cid = asked.v1`;
+    FROM (${givenTuples(2)}) AS asked JOIN participant p ON p.org = asked.v0 AND p.cid = asked.v1`;
   const findUsers = `SELECT u.org, u.id, u.log_start
-    FROM (${tuplesOf("?", 2)}) AS asked JOIN "user" u ON u.org = asked.v0 AND u.id = asked.v1 WHERE u.deleted_at IS NULL`;
+    FROM (${givenTuples(2)}) AS asked JOIN "user" u ON u.org = asked.v0 AND u.id = asked.v1 WHERE u.deleted_at IS NULL`;
 
   /** Rows of the organizations that the tuples begin with. */
   async function find<Shape extends Row>(text: string, tuples: readonly [org: string, id: string][]): Promise<Shape[]> {
@@ -144,13 +144,13 @@ function addressOfRow(cid: string | null, listed: number | null): ReportedEvent[
  * deliveries whose audience is gone.
  */
 function createFateReader(reader: Reader): UnreachedReads["fates"] {
-  const { tuplesOf } = reader.dialect;
+  const { givenTuples } = reader.dialect;
   const findPlays = `SELECT d.org, d.cid, d.audience, d.uids, d.plays
-    FROM (${tuplesOf("?", 4)}) AS asked JOIN delivery d ON d.org = asked.v0 AND d.cid = asked.v1 AND d.kind = 'delivery'
+    FROM (${givenTuples(4)}) AS asked JOIN delivery d ON d.org = asked.v0 AND d.cid = asked.v1 AND d.kind = 'delivery'
       AND d."offset" >= CAST(asked.v2 AS BIGINT) AND d."offset" < CAST(asked.v3 AS BIGINT) + ${spans.delivery}
       AND d.first_offset <= CAST(asked.v3 AS BIGINT)`;
   const findReceipts = `SELECT d.org, d.cid, d."offset", d.uids
-    FROM (${tuplesOf("?", 3)}) AS asked JOIN delivery d ON d.org = asked.v0 AND d.cid = asked.v1 AND d.kind = 'receipt'
+    FROM (${givenTuples(3)}) AS asked JOIN delivery d ON d.org = asked.v0 AND d.cid = asked.v1 AND d.kind = 'receipt'
       AND d."offset" = CAST(asked.v2 AS BIGINT) AND d.connections = 1`;
 
   return async (events) => {

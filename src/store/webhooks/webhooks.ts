@@ -1,5 +1,5 @@
 import { isLiveOrganization } from "../directory/entity.ts";
-import { requireKey } from "../keys/key-proofs.ts";
+import { requireKey } from "../keys/keys.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import type { KeyProof } from "../ports.ts";
 import type { Reader } from "../sql/driver.ts";
@@ -15,9 +15,9 @@ const mostSecrets = 5;
 
 /** Creates the reads of webhooks. */
 export function createWebhookReads({ reader }: { reader: Reader }): WebhookReads {
-  const { textsOf } = reader.dialect;
+  const { givenTexts } = reader.dialect;
   const findAmong = `SELECT ${columns} FROM webhook
-    WHERE org IN (${textsOf("?")}) AND ref IN (${textsOf("?")}) AND ${isLive}`;
+    WHERE org IN (${givenTexts}) AND ref IN (${givenTexts}) AND ${isLive}`;
   return {
     get: (org, id) => storedWebhooks.readFirst(reader.allOf(org, findOne, org, id)),
     list: (org, { after = "", limit }) => storedWebhooks.readAll(reader.allOf(org, findPage, org, after, limit)),

@@ -24,7 +24,7 @@ type Options = {
 };
 
 // The queries that read the clock have no other parameters.
-const readTime = "SELECT ? AS now";
+const timeNow = "? AS now";
 
 /** Creates the way of one node: it takes time, breaks off, and knows the simulated time as that of the database. */
 export function createDriverModel({ shared, random, climate, now, isAway, onCommit }: Options): DriverModel {
@@ -44,7 +44,7 @@ export function createDriverModel({ shared, random, climate, now, isAway, onComm
   }
 
   const all: Driver["all"] = (text, ...values) =>
-    ask(() => (text.includes(readTime) ? shared.all(text, now()) : shared.all(text, ...values)));
+    ask(() => (text.includes(timeNow) ? shared.all(text, now()) : shared.all(text, ...values)));
 
   const transaction: Driver["transaction"] = async (work, turn) => {
     await travel();
@@ -68,7 +68,7 @@ export function createDriverModel({ shared, random, climate, now, isAway, onComm
   return {
     driver: {
       ...shared,
-      dialect: { ...sqliteDialect, readTime, isShared: climate.nodes > 1 },
+      dialect: { ...sqliteDialect, timeNow, isShared: climate.nodes > 1 },
       all,
       allOf: (_, text, ...values) => all(text, ...values),
       allOfEvery: all,
