@@ -17,22 +17,6 @@ export type ActivityListener = {
   write(frames: string[]): void;
 };
 
-/** Notifies connections when a user connects or disconnects, on any node. */
-export type Activity = {
-  /**
-   * Subscribes the connection to `last_activity` of this user, in place of any other. Resolves with its present value: 0 if the
-   * user is connected, otherwise the seconds since then. Throws `user_not_found` if the two users share no conversation, and
-   * `unavailable` if not all nodes answer.
-   */
-  subscribe(listener: ActivityListener, uid: string): Promise<number>;
-  /** Ends the connection's subscription, if it has one. */
-  unsubscribe(listener: ActivityListener): void;
-  /** Checks all users that connections here subscribe to, as notifications between nodes may be lost. Never rejects. */
-  check(): Promise<void>;
-  /** The number of subscriptions. */
-  readonly size: number;
-};
-
 type Dependencies = {
   bus: Pick<ActivityBus, "followActivity">;
   presence: Pick<Presence, "onlineAmong">;
@@ -57,7 +41,7 @@ type Followed = {
  * Creates the activity of users for one node's connections. A notification of another node is only a reason to ask all of them,
  * one question at a time for each organization, so that answers are never applied out of order.
  */
-export function createActivity({ bus, presence, acquaintances, clock, onError }: Dependencies): Activity {
+export function createActivity({ bus, presence, acquaintances, clock, onError }: Dependencies) {
   const followed = new Map<string, Followed>();
   const subscriptions = new Map<ActivityListener, { user: Followed; letGo(): void }>();
   const waiting = new Map<string, Set<Followed>>();
@@ -154,7 +138,12 @@ export function createActivity({ bus, presence, acquaintances, clock, onError }:
   }
 
   return {
-    async subscribe(listener, uid) {
+    /**
+     * Subscribes the connection to `last_activity` of this user, in place of any other. Resolves with its present value: 0 if the
+     * user is connected, otherwise the seconds since then. Throws `user_not_found` if the two users share no conversation, and
+     * `unavailable` if not all nodes answer.
+     */
+    async subscribe(listener: ActivityListener, uid: string): Promise<number> {
       const seenAt = await acquaintances.lastSeen(listener.org, listener.uid, uid);
       unsubscribe(listener);
       const user = follow(listener.org, uid);
@@ -172,12 +161,18 @@ export function createActivity({ bus, presence, acquaintances, clock, onError }:
       if (user.listeners.has(listener)) user.listeners.set(listener, true);
       return user.isOnline === true ? 0 : Math.max(1, Math.floor((clock.now() - seenAt) / 1000));
     },
+    /** Ends the connection's subscription, if it has one. */
     unsubscribe,
-    async check() {
+    /** Checks all users that connections here subscribe to, as notifications between nodes may be lost. Never rejects. */
+    async check(): Promise<void> {
       await Promise.all([...followed.values()].map((user) => look(user).catch(tellUnexpected)));
     },
-    get size() {
+    /** The number of subscriptions. */
+    get size(): number {
       return subscriptions.size;
     },
   };
 }
+
+/** Notifies connections when a user connects or disconnects, on any node. */
+export type Activity = ReturnType<typeof createActivity>;

@@ -9,27 +9,6 @@ import type { Identity } from "../../services/sessions/tokens.ts";
 import type { ConnectionQuotas } from "../limits/connection-quotas.ts";
 import type { UserBudgets } from "../limits/user-budgets.ts";
 
-/**
- * Admits users. Throws `unauthorized`, or `rate_limited` with the limit and `Retry-After`. Refusals wait for their turn, so that
- * clients that reconnect at once do not use up the node's time. What is counted is released when `owner` closes.
- */
-export type Admission = {
-  /**
-   * Waits for the address's turn, then counts the connection towards its quota. Closes `owner` if even the queue of the
-   * address's refused connections is full.
-   */
-  enter(owner: Owner, address: string): Promise<void>;
-  /**
-   * Opens a session. Checks the token's signature first, which costs no query, then the user's budget and connection
-   * count; only then waits for a turn at the database, and counts towards the organization's quota.
-   */
-  admit(owner: Owner, token: string, address: string): Promise<Session>;
-  /** Like `admit`, for a session that continues: it counts already, and does not queue behind new connections. */
-  renew(owner: Owner, token: string, address: string): Promise<Session>;
-  /** Throws `rate_limited` if a connected user's budget is used up. */
-  requireBudget(owner: Owner, user: User): Promise<void>;
-};
-
 type User = { org: string; uid: string };
 
 type Dependencies = {
@@ -43,7 +22,7 @@ type Dependencies = {
 };
 
 /** Creates the admission of one node. */
-export function createAdmission(dependencies: Dependencies): Admission {
+export function createAdmission(dependencies: Dependencies) {
   const { sessions, budgets, organizationLimits, quotas, thread, openings } = dependencies;
 
   /** Delays an error of `work` until the next turn of `name`. */
@@ -66,7 +45,11 @@ export function createAdmission(dependencies: Dependencies): Admission {
   }
 
   return {
-    async enter(owner, address) {
+    /**
+     * Waits for the address's turn, then counts the connection towards its quota. Closes `owner` if even the queue of the
+     * address's refused connections is full.
+     */
+    async enter(owner: Owner, address: string): Promise<void> {
       await thread.turn(addressName(address), threadCosts.connect, { owner });
       if (owner.isClosed) throw new HeraldError("bad_request", "the client has disconnected");
       try {
@@ -78,7 +61,11 @@ export function createAdmission(dependencies: Dependencies): Admission {
         throw error;
       }
     },
-    async admit(owner, token, address) {
+    /**
+     * Opens a session. Checks the token's signature first, which costs no query, then the user's budget and connection
+     * count; only then waits for a turn at the database, and counts towards the organization's quota.
+     */
+    async admit(owner: Owner, token: string, address: string): Promise<Session> {
       const identity = await identify(owner, token, address);
       const { org } = identity;
       const open = async () => {
@@ -92,15 +79,23 @@ export function createAdmission(dependencies: Dependencies): Admission {
         return await openings.run(open, { owner, key: org });
       });
     },
-    async renew(owner, token, address) {
+    /** Like `admit`, for a session that continues: it counts already, and does not queue behind new connections. */
+    async renew(owner: Owner, token: string, address: string): Promise<Session> {
       const identity = await identify(owner, token, address);
       return await refuseInTurn(owner, identity.org, () => {
         chargeConnect(identity);
         return sessions.open(identity);
       });
     },
-    async requireBudget(owner, user) {
+    /** Throws `rate_limited` if a connected user's budget is used up. */
+    async requireBudget(owner: Owner, user: User): Promise<void> {
       await refuseInTurn(owner, user.org, async () => budgets.require(user));
     },
   };
 }
+
+/**
+ * Admits users. Throws `unauthorized`, or `rate_limited` with the limit and `Retry-After`. Refusals wait for their turn, so that
+ * clients that reconnect at once do not use up the node's time. What is counted is released when `owner` closes.
+ */
+export type Admission = ReturnType<typeof createAdmission>;

@@ -4,16 +4,6 @@ import type { TimerWheel } from "../../lib/time/timer-wheel.ts";
 /** Calls `act` after `ms`, replacing the call set before. Ends with its owner. */
 export type Timer = (ms: number, act: () => void) => void;
 
-/** Timers and heartbeats on a timer wheel. */
-export type Heartbeats = {
-  /** A timer that ends with its owner. */
-  timerOf(owner: Owner): Timer;
-  /** Calls `beat` every `ms` until the owner closes. */
-  repeat(owner: Owner, ms: number, beat: () => void): void;
-  /** Pings every `pingMs`, and cuts a peer that has not answered `pongMs` later. */
-  watch(owner: Owner, peer: Peer): void;
-};
-
 /** The remote end of a line, which answers pings. */
 export type Peer = {
   pingMs: number;
@@ -29,7 +19,7 @@ export type Peer = {
 const phaseStep = 0.618034;
 
 /** Creates heartbeats that are driven by the turns of `wheel`. */
-export function createHeartbeats({ wheel }: { wheel: Pick<TimerWheel, "after"> }): Heartbeats {
+export function createHeartbeats({ wheel }: { wheel: Pick<TimerWheel, "after"> }) {
   let phase = 0;
 
   /** Puts the first beat up to half an interval early. */
@@ -48,8 +38,10 @@ export function createHeartbeats({ wheel }: { wheel: Pick<TimerWheel, "after"> }
   }
 
   return {
+    /** A timer that ends with its owner. */
     timerOf,
-    repeat(owner, ms, beat) {
+    /** Calls `beat` every `ms` until the owner closes. */
+    repeat(owner: Owner, ms: number, beat: () => void): void {
       const timer = timerOf(owner);
       function again(): void {
         timer(ms, again);
@@ -57,7 +49,8 @@ export function createHeartbeats({ wheel }: { wheel: Pick<TimerWheel, "after"> }
       }
       timer(firstAfter(ms), again);
     },
-    watch(owner, { pingMs, pongMs, ping, isAlive, cut }) {
+    /** Pings every `pingMs`, and cuts a peer that has not answered `pongMs` later. */
+    watch(owner: Owner, { pingMs, pongMs, ping, isAlive, cut }: Peer): void {
       const timer = timerOf(owner);
       function askAgain(): void {
         timer(pongMs, lookAgain);
@@ -71,3 +64,6 @@ export function createHeartbeats({ wheel }: { wheel: Pick<TimerWheel, "after"> }
     },
   };
 }
+
+/** Timers and heartbeats on a timer wheel. */
+export type Heartbeats = ReturnType<typeof createHeartbeats>;

@@ -1,14 +1,6 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { isOrigin } from "../../lib/settings/kinds.ts";
 
-/** Decides which web pages may connect. */
-export type Origins = {
-  /** Throws `origin_forbidden` for a page whose origin is neither the server's own nor allowed. */
-  require(request: Request): void;
-  /** The headers that let a page of an allowed origin read the response (Fetch standard, section 3.3). */
-  corsHeaders(request: Request): Record<string, string>;
-};
-
 /** The headers of streams and files that pages may read besides the safelisted ones (Fetch standard, section 2.2.2). */
 const exposedHeaders = [
   ...["Accept-Ranges", "Allow", "Content-Disposition", "Content-Range", "ETag"],
@@ -30,16 +22,18 @@ const requestHeaders = [
  * `allowed` holds origins such as `https://app.example.org`, or `*` for all. The server's own origin is that of `Host`
  * with any scheme, as a proxy in front may terminate TLS. The error's message fits into a close reason.
  */
-export function createOrigins(allowed: ReadonlySet<string>, onForbidden: (origin: string) => void): Origins {
+export function createOrigins(allowed: ReadonlySet<string>, onForbidden: (origin: string) => void) {
   const isAllowed = (origin: string) => allowed.has("*") || allowed.has(origin);
   return {
-    require(request) {
+    /** Throws `origin_forbidden` for a page whose origin is neither the server's own nor allowed. */
+    require(request: Request): void {
       const origin = request.headers.get("origin");
       if (origin === null || isAllowed(origin) || isOwn(origin, request.headers.get("host"))) return;
       onForbidden(origin);
       throw new HeraldError("origin_forbidden", reasonFor(origin));
     },
-    corsHeaders({ headers }) {
+    /** The headers that let a page of an allowed origin read the response (Fetch standard, section 3.3). */
+    corsHeaders({ headers }: Request): Record<string, string> {
       const origin = headers.get("origin");
       if (origin === null || !isAllowed(origin)) return {};
       return {
@@ -50,6 +44,9 @@ export function createOrigins(allowed: ReadonlySet<string>, onForbidden: (origin
     },
   };
 }
+
+/** Decides which web pages may connect. */
+export type Origins = ReturnType<typeof createOrigins>;
 
 /** Answers the CORS preflight for a stream or a file from a page of an allowed origin; `undefined` for any other request. */
 export function answerPreflight(request: Request, cors: Record<string, string>): Response | undefined {

@@ -9,45 +9,42 @@ const transports = ["websocket", "sse", "feed"] as const;
 /** The protocol of a line. */
 export type Transport = (typeof transports)[number];
 
-/** The open lines of this node. */
-export type Register = {
-  /** Keeps a line until its owner closes. */
-  add(transport: Transport, line: Line): void;
-  /** Throws `unavailable` once the node has begun to close its lines. */
-  requireOpen(): void;
-  readonly isClosing: boolean;
-  count(transport: Transport): number;
-  /**
-   * Ends all lines, spread evenly over a time that grows with their number up to `longestMs`, so that clients do not
-   * all reconnect at once.
-   */
-  closeAll(reason: CloseReason, options: { perLineMs: number; longestMs: number }): Promise<void>;
-};
-
 /** Creates an empty register. */
-export function createRegister({ backlog }: { backlog: Pick<Backlog, "forget"> }): Register {
+export function createRegister({ backlog }: { backlog: Pick<Backlog, "forget"> }) {
   const lines = { websocket: new Set<Line>(), sse: new Set<Line>(), feed: new Set<Line>() };
   let isClosing = false;
 
   return {
-    add(transport, line) {
+    /** Keeps a line until its owner closes. */
+    add(transport: Transport, line: Line): void {
       lines[transport].add(line);
       line.owner.hold(() => {
         lines[transport].delete(line);
         backlog.forget(line);
       });
     },
-    requireOpen() {
+    /** Throws `unavailable` once the node has begun to close its lines. */
+    requireOpen(): void {
       if (isClosing) throw unavailable({ detail: "this node is shutting down; connect to another one" });
     },
-    get isClosing() {
+    get isClosing(): boolean {
       return isClosing;
     },
-    count: (transport) => lines[transport].size,
-    async closeAll(reason, { perLineMs, longestMs }) {
+    count: (transport: Transport): number => lines[transport].size,
+    /**
+     * Ends all lines, spread evenly over a time that grows with their number up to `longestMs`, so that clients do not
+     * all reconnect at once.
+     */
+    async closeAll(
+      reason: CloseReason,
+      { perLineMs, longestMs }: { perLineMs: number; longestMs: number },
+    ): Promise<void> {
       isClosing = true;
       const all = transports.flatMap((transport) => [...lines[transport]]);
       await spread(all, Math.min(longestMs, all.length * perLineMs), (line) => line.end(reason));
     },
   };
 }
+
+/** The open lines of this node. */
+export type Register = ReturnType<typeof createRegister>;

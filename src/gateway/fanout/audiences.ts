@@ -2,23 +2,8 @@ import type { Connection } from "../connections/connection.ts";
 import { type Audience, createAudience } from "../delivery/audience.ts";
 import { conversationTopic, organizationTopic } from "./topics.ts";
 
-/** The subscribers of each conversation and organization on this node, which Bun's native topics cannot list. */
-export type Audiences = {
-  /** Subscribes the connection to events for everyone in its organization. */
-  joinOrganization(connection: Connection): void;
-  /** Subscribes the connection to the conversation. */
-  join(connection: Connection, cid: string): void;
-  leave(connection: Connection, cid: string): void;
-  /** Removes a connection that is gone from every audience. */
-  leaveAll(connection: Connection): void;
-  /** The subscribers of a conversation or an organization, by its topic. */
-  of(topic: string): Audience | undefined;
-  /** The number of audiences, and of connections in any. */
-  size(): { audiences: number; connections: number };
-};
-
 /** Creates empty audiences. `onEmpty` is called with the topic when the last subscriber has left. */
-export function createAudiences(onEmpty: (topic: string) => void): Audiences {
+export function createAudiences(onEmpty: (topic: string) => void) {
   const audiences = new Map<string, Audience>();
   const heardBy = new Map<Connection, Set<Audience>>();
 
@@ -43,28 +28,36 @@ export function createAudiences(onEmpty: (topic: string) => void): Audiences {
   }
 
   return {
-    joinOrganization(connection) {
+    /** Subscribes the connection to events for everyone in its organization. */
+    joinOrganization(connection: Connection): void {
       const { org } = connection;
       add(connection, organizationTopic(org), () => createAudience(org, undefined));
     },
-    join(connection, cid) {
+    /** Subscribes the connection to the conversation. */
+    join(connection: Connection, cid: string): void {
       const { org } = connection;
       add(connection, conversationTopic(org, cid), () => createAudience(org, cid));
     },
-    leave(connection, cid) {
+    leave(connection: Connection, cid: string): void {
       const topic = conversationTopic(connection.org, cid);
       connection.unsubscribe(topic);
       const audience = audiences.get(topic);
       if (audience !== undefined && heardBy.get(connection)?.delete(audience)) remove(audience, connection.uid);
     },
-    leaveAll(connection) {
+    /** Removes a connection that is gone from every audience. */
+    leaveAll(connection: Connection): void {
       for (const audience of heardBy.get(connection) ?? []) remove(audience, connection.uid);
       heardBy.delete(connection);
     },
-    of: (topic) => audiences.get(topic),
-    size: () => ({ audiences: audiences.size, connections: heardBy.size }),
+    /** The subscribers of a conversation or an organization, by its topic. */
+    of: (topic: string): Audience | undefined => audiences.get(topic),
+    /** The number of audiences, and of connections in any. */
+    size: (): { audiences: number; connections: number } => ({ audiences: audiences.size, connections: heardBy.size }),
   };
 }
+
+/** The subscribers of each conversation and organization on this node, which Bun's native topics cannot list. */
+export type Audiences = ReturnType<typeof createAudiences>;
 
 function topicOf({ org, cid }: Audience): string {
   return cid === undefined ? organizationTopic(org) : conversationTopic(org, cid);

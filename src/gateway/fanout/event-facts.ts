@@ -16,19 +16,6 @@ export type ReadFacts = { readonly reader: string; readonly author: string; read
 /** An event as streams receive it. */
 export type HeardEvent = Pick<LogEvent, "kind" | "id" | "payload">;
 
-/** The parsed payloads of events, each parsed once for all who need it while the event is played. */
-export type EventFacts = {
-  /** The change that a membership event makes; throws if the payload is not one. */
-  membershipOf(event: LogEvent): Membership;
-  /** Adds the conversation of a membership event to `cids`, or removes it, if the event names this user. */
-  follow(event: LogEvent, uid: string, cids: Set<string>): void;
-  /** The sender and recipients of a system event. */
-  systemOf(event: LogEvent): SystemFacts;
-  readOf(event: LogEvent): ReadFacts;
-  /** The ids of the messages that are recalled; throws if the payload names none. */
-  recalledBy(event: LogEvent): ReadonlySet<string>;
-};
-
 // Many connections join at about the same place of a log, and each must follow the same few changes.
 const mostNames = 200_000;
 
@@ -38,7 +25,7 @@ type Read = { membership: Membership; names: number };
  * Creates an empty cache: keeps the changes parsed last, up to 200,000 names, the last system message and read, and the ids of
  * the last recall.
  */
-export function createEventFacts(): EventFacts {
+export function createEventFacts() {
   const memberships = new Map<string, Read>(); // by event id, oldest first
   let names = 0;
   let system: { event: LogEvent; facts: SystemFacts } | undefined;
@@ -67,8 +54,10 @@ export function createEventFacts(): EventFacts {
   }
 
   return {
+    /** The change that a membership event makes; throws if the payload is not one. */
     membershipOf,
-    follow(event, uid, cids) {
+    /** Adds the conversation of a membership event to `cids`, or removes it, if the event names this user. */
+    follow(event: LogEvent, uid: string, cids: Set<string>): void {
       // If the name does not appear in the text, the event cannot name the user, and need not be parsed.
       if (!memberships.has(event.id) && !event.payload.includes(JSON.stringify(uid))) return;
       const { cid = "" } = event;
@@ -76,21 +65,23 @@ export function createEventFacts(): EventFacts {
       if (added.has(uid)) cids.add(cid);
       if (removed.has(uid)) cids.delete(cid);
     },
-    systemOf(event) {
+    /** The sender and recipients of a system event. */
+    systemOf(event: LogEvent): SystemFacts {
       if (system?.event !== event) {
         const { system_message: message }: { system_message: { from: string } } = JSON.parse(event.payload);
         system = { event, facts: { sender: message.from, recipients: new Set(event.uids) } };
       }
       return system.facts;
     },
-    readOf(event) {
+    readOf(event: LogEvent): ReadFacts {
       if (lastRead?.event !== event) {
         const { message_read: told }: MessageReadEvent = JSON.parse(event.payload);
         lastRead = { event, facts: { reader: told.from, author: event.uids?.[0] ?? "", cid: told.cid } };
       }
       return lastRead.facts;
     },
-    recalledBy({ id, payload }) {
+    /** The ids of the messages that are recalled; throws if the payload names none. */
+    recalledBy({ id, payload }: LogEvent): ReadonlySet<string> {
       if (recall?.id === id) return recall.ids;
       const ids = recalledIn(payload);
       if (ids === undefined) throw new TypeError("the payload is no recall of messages");
@@ -99,6 +90,9 @@ export function createEventFacts(): EventFacts {
     },
   };
 }
+
+/** The parsed payloads of events, each parsed once for all who need it while the event is played. */
+export type EventFacts = ReturnType<typeof createEventFacts>;
 
 /** The sessions that a session event ends; throws if its payload is invalid. */
 export function sessionEndOf({ payload }: LogEvent): SessionEnd {

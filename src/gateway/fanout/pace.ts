@@ -9,29 +9,17 @@ const slowTurnMs = 16;
 const slowTurnBytes = bytesPerTurn / 4;
 
 /**
- * Limits how much is played in one turn of the event loop, so that a healthy reader can take it before more is added,
- * and other organizations get their turn.
- */
-export type Pace = {
-  /**
-   * Whether this many more bytes may be played in this turn. The first event of a turn always may, but none may while the
-   * organization waits for its next turn.
-   */
-  allows(bytes: number): boolean;
-  /** Notes bytes played, to how many connections, and whether any of those is slow. */
-  note(bytes: number, played: { connections: number; isSlow: boolean }): void;
-};
-
-/**
  * Ends a turn of an organization. Returns a promise if its next one must wait, which tells whether a socket was slow to take what
  * was written meanwhile.
  */
 export type Leave = () => Promise<boolean> | undefined;
 
 /**
- * Creates the pace of an organization. Calls `onTurn` at the start of the turn after one in which something was played.
+ * Creates the pace of an organization: limits how much is played in one turn of the event loop, so that a healthy reader can
+ * take it before more is added, and other organizations get their turn. Calls `onTurn` at the start of the turn after one in
+ * which something was played.
  */
-export function createPace(onTurn: () => void, leave: Leave): Pace {
+export function createPace(onTurn: () => void, leave: Leave) {
   let turnBytes = 0; // played in this turn
   let turnWritten = 0; // bytes played in this turn, times the connections they went to
   let turnDeliveries = 0;
@@ -70,8 +58,14 @@ export function createPace(onTurn: () => void, leave: Leave): Pace {
   const hasRoom = () => turnWritten < writtenPerTurn && turnDeliveries < deliveriesPerTurn;
 
   return {
-    allows: (bytes) => !isWaiting && (turnBytes === 0 || (turnBytes + bytes <= bytesPerTurn && hasRoom())),
-    note(bytes, { connections, isSlow }) {
+    /**
+     * Whether this many more bytes may be played in this turn. The first event of a turn always may, but none may while the
+     * organization waits for its next turn.
+     */
+    allows: (bytes: number): boolean =>
+      !isWaiting && (turnBytes === 0 || (turnBytes + bytes <= bytesPerTurn && hasRoom())),
+    /** Notes bytes played, to how many connections, and whether any of those is slow. */
+    note(bytes: number, { connections, isSlow }: { connections: number; isSlow: boolean }): void {
       turnWritten += connections * bytes;
       turnBytes += bytes;
       turnDeliveries += Math.min(connections, mostOfShard);

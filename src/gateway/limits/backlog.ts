@@ -2,38 +2,6 @@ import type { Owner } from "../../lib/owner.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Line } from "../connections/connection.ts";
 
-/**
- * Accounts for bytes held for slow lines, and cuts the lines that fall too far behind. A line without waiting bytes
- * costs nothing.
- */
-export type Backlog = {
-  /** Marks a line with waiting bytes: each check looks at it until none are left. */
-  watch(line: Slow): void;
-  /**
-   * Notes that at least one of these lines has waiting bytes, after `bytes` more were published to them. Lines of one
-   * name are checked again after a second, or once enough bytes were published to bring a line a quarter of the way to
-   * its limit. Only the `lines` of the last call are checked.
-   */
-  suspect(name: string, bytes: number, lines: () => Iterable<Slow>): void;
-  /**
-   * Counts bytes held for a line besides those waiting for its socket, such as a page being read, until the returned
-   * function is called. May cut lines, including this one.
-   */
-  hold(line: Slow, bytes: number): () => void;
-  /** Drops texts of these messages that wait for slow lines of the organization, where the transport can. */
-  withdraw(org: string, messages: ReadonlySet<string>): void;
-  /** Forgets a line that is gone. */
-  forget(line: Pick<Slow, "owner">): void;
-  /**
-   * Looks at the slow lines, at most ten times a second unless much was added since. Cuts lines that are over their own
-   * limit or have taken nothing for too long; then the furthest behind of each organization that is over its limit;
-   * then, until the node is within its limit, the furthest behind of the organization that holds most.
-   */
-  check(): void;
-  /** Bytes held at the last check; 0 when no line is slow. */
-  readonly bytes: number;
-};
-
 type Slow = Pick<Line, "owner" | "org" | "waitingBytes" | "takings" | "cut" | "withdraw">;
 
 /** What was published since the lines were last looked at; `lines` is `undefined` if nothing was. */
@@ -60,7 +28,7 @@ const mostBetweenChecks = 1024 * 1024;
 const unknown = ""; // the account of lines whose organization is not known yet
 
 /** Creates an empty backlog. */
-export function createBacklog(options: Options): Backlog {
+export function createBacklog(options: Options) {
   const { maxBytes, maxOrganizationBytes, maxLineBytes, maxStallMs, clock } = options;
   const lookAgainBytes = maxLineBytes / 4;
   const slow = new Map<Owner, Entry>();
@@ -147,13 +115,23 @@ export function createBacklog(options: Options): Backlog {
   }
 
   return {
-    watch: (line) => void entryOf(line),
-    suspect(name, published, lines) {
+    /** Marks a line with waiting bytes: each check looks at it until none are left. */
+    watch: (line: Slow): void => void entryOf(line),
+    /**
+     * Notes that at least one of these lines has waiting bytes, after `bytes` more were published to them. Lines of one
+     * name are checked again after a second, or once enough bytes were published to bring a line a quarter of the way to
+     * its limit. Only the `lines` of the last call are checked.
+     */
+    suspect(name: string, published: number, lines: () => Iterable<Slow>): void {
       const { bytes: before, lookedAt } = suspicions.get(name) ?? { bytes: 0, lookedAt: Number.NEGATIVE_INFINITY };
       suspicions.set(name, { lines, bytes: before + published, lookedAt });
       isUrgent ||= before + published >= lookAgainBytes;
     },
-    hold(line, more) {
+    /**
+     * Counts bytes held for a line besides those waiting for its socket, such as a page being read, until the returned
+     * function is called. May cut lines, including this one.
+     */
+    hold(line: Slow, more: number): () => void {
       const entry = entryOf(line);
       entry.heldBytes += more;
       heldSince += more;
@@ -167,16 +145,30 @@ export function createBacklog(options: Options): Backlog {
         isHeld = false;
       };
     },
-    withdraw(org, messages) {
+    /** Drops texts of these messages that wait for slow lines of the organization, where the transport can. */
+    withdraw(org: string, messages: ReadonlySet<string>): void {
       for (const { line } of slow.values()) if (line.org === org) line.withdraw?.(messages);
     },
-    forget: ({ owner }) => void slow.delete(owner),
+    /** Forgets a line that is gone. */
+    forget: ({ owner }: Pick<Slow, "owner">): void => void slow.delete(owner),
+    /**
+     * Looks at the slow lines, at most ten times a second unless much was added since. Cuts lines that are over their own
+     * limit or have taken nothing for too long; then the furthest behind of each organization that is over its limit;
+     * then, until the node is within its limit, the furthest behind of the organization that holds most.
+     */
     check,
-    get bytes() {
+    /** Bytes held at the last check; 0 when no line is slow. */
+    get bytes(): number {
       return slow.size === 0 ? 0 : bytes;
     },
   };
 }
+
+/**
+ * Accounts for bytes held for slow lines, and cuts the lines that fall too far behind. A line without waiting bytes
+ * costs nothing.
+ */
+export type Backlog = ReturnType<typeof createBacklog>;
 
 function mostHeld(accounts: Account[]): Account {
   return accounts.reduce((most, account) => (account.bytes > most.bytes ? account : most), { entries: [], bytes: 0 });

@@ -15,19 +15,10 @@ export function createFrameCounts(now: number): FrameCounts {
   return { windowStart: now, requests: 0, pings: 0, heldBytes: 0 };
 }
 
-/** Bounds what a socket may send. Each method returns the error `rate_limited` if the limit is exceeded. */
-export type FrameRates = {
-  /** Counts a request, and its bytes until `release`. */
-  takeRequest(counts: FrameCounts, bytes: number): HeraldError | undefined;
-  release(counts: FrameCounts, bytes: number): void;
-  /** Counts a ping or a pong. */
-  takePing(counts: FrameCounts): HeraldError | undefined;
-};
-
 type Options = { requestsPerWindow: number; frameBytes: number; clock: Clock };
 
-/** Creates the frame rates of one node. */
-export function createFrameRates({ requestsPerWindow, frameBytes, clock }: Options): FrameRates {
+/** Bounds what each socket may send. Each method returns the error `rate_limited` if the limit is exceeded. */
+export function createFrameRates({ requestsPerWindow, frameBytes, clock }: Options) {
   const mostHeld = framesHeld * frameBytes;
 
   function turnWindow(counts: FrameCounts): void {
@@ -45,7 +36,8 @@ export function createFrameRates({ requestsPerWindow, frameBytes, clock }: Optio
   }
 
   return {
-    takeRequest(counts, bytes) {
+    /** Counts a request, and its bytes until `release`. */
+    takeRequest(counts: FrameCounts, bytes: number): HeraldError | undefined {
       turnWindow(counts);
       counts.requests++;
       counts.heldBytes += bytes;
@@ -56,10 +48,11 @@ export function createFrameRates({ requestsPerWindow, frameBytes, clock }: Optio
       if (counts.requests <= requestsPerWindow) return undefined;
       return overRate(counts, "requests", "requests-per-connection", requestsPerWindow);
     },
-    release(counts, bytes) {
+    release(counts: FrameCounts, bytes: number): void {
       counts.heldBytes -= bytes;
     },
-    takePing(counts) {
+    /** Counts a ping or a pong. */
+    takePing(counts: FrameCounts): HeraldError | undefined {
       turnWindow(counts);
       counts.pings++;
       if (counts.pings <= pingsPerWindow) return undefined;

@@ -9,27 +9,24 @@ const windowMs = 60_000;
 
 type User = { org: string; uid: string };
 
-/** Limits what each user may ask of this node per minute, over all connections, including closed ones. */
-export type UserBudgets = {
-  /** Throws `rate_limited`, with `Retry-After`, if the user's budget is used up. */
-  require(user: User): void;
-  /** Charges for what the user was given or is about to be given. */
-  charge(user: User, cost: number): void;
-};
-
 /** Creates unspent budgets. Only users of the last minute are kept. */
-export function createUserBudgets({ quota, clock }: { quota: number; clock: Clock }): UserBudgets {
+export function createUserBudgets({ quota, clock }: { quota: number; clock: Clock }) {
   const quotas = createWindowQuotas({ quota, windowMs, clock });
   return {
-    require({ org, uid }) {
+    /** Throws `rate_limited`, with `Retry-After`, if the user's budget is used up. */
+    require({ org, uid }: User): void {
       const waitMs = quotas.waitMs(joinIds(org, uid));
       if (waitMs === 0) return;
       const detail = "this user has made too many requests over all connections";
       throw rateExceeded({ detail, policy: "requests-per-user", quota, windowSeconds: windowMs / 1000, waitMs });
     },
-    charge: ({ org, uid }, cost) => quotas.use(joinIds(org, uid), cost),
+    /** Charges for what the user was given or is about to be given. */
+    charge: ({ org, uid }: User, cost: number): void => quotas.use(joinIds(org, uid), cost),
   };
 }
+
+/** Limits what each user may ask of this node per minute, over all connections, including closed ones. */
+export type UserBudgets = ReturnType<typeof createUserBudgets>;
 
 /**
  * Charges replay pages to the users who read them. A used-up budget ends a replay; the client's next attempt continues

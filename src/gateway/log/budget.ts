@@ -6,25 +6,8 @@ const keptShare = 7 / 8; // of the limit, once exceeded, so that not every event
 /** Something that uses a budget and can release all of it. */
 export type Holder = { readonly bytes: number; clear(): void };
 
-/** The memory shared by all rings of a node and the events that their sequencers hold. */
-export type Budget = {
-  /**
-   * Adds bytes to a ring and makes it the most recently used. Over the limit, clears other rings larger than an even
-   * share, least recently used first; clears the smaller ones only if that is not enough.
-   */
-  take(bytes: number, holder: Holder): void;
-  /** Counts bytes that must be held briefly, whatever the limit. */
-  hold(bytes: number): void;
-  giveBack(bytes: number): void;
-  /** Forgets a ring that holds nothing any more. */
-  leave(holder: Holder): void;
-  /** Bytes in use. */
-  readonly bytes: number;
-  readonly isSpent: boolean;
-};
-
 /** Creates an unused budget, 128 MiB by default. */
-export function createBudget(maxBytes = defaultMaxBytes): Budget {
+export function createBudget(maxBytes = defaultMaxBytes) {
   const holders = new Set<Holder>(); // least recently used first
   let bytes = 0;
 
@@ -40,28 +23,38 @@ export function createBudget(maxBytes = defaultMaxBytes): Budget {
   }
 
   return {
-    take(more, holder) {
+    /**
+     * Adds bytes to a ring and makes it the most recently used. Over the limit, clears other rings larger than an even
+     * share, least recently used first; clears the smaller ones only if that is not enough.
+     */
+    take(more: number, holder: Holder): void {
       bytes += more;
       holders.delete(holder);
       holders.add(holder);
       if (bytes > maxBytes) makeRoom(holder);
     },
-    hold(more) {
+    /** Counts bytes that must be held briefly, whatever the limit. */
+    hold(more: number): void {
       bytes += more;
       if (bytes > maxBytes) makeRoom();
     },
-    giveBack(less) {
+    giveBack(less: number): void {
       bytes -= less;
     },
-    leave: (holder) => void holders.delete(holder),
-    get bytes() {
+    /** Forgets a ring that holds nothing any more. */
+    leave: (holder: Holder): void => void holders.delete(holder),
+    /** Bytes in use. */
+    get bytes(): number {
       return bytes;
     },
-    get isSpent() {
+    get isSpent(): boolean {
       return bytes > maxBytes;
     },
   };
 }
+
+/** The memory shared by all rings of a node and the events that their sequencers hold. */
+export type Budget = ReturnType<typeof createBudget>;
 
 const eventBytes = 600; // an event with its ids and ring entry, without payload and recipients
 const uidBytes = 40;

@@ -9,19 +9,6 @@ import type { Log } from "./sequencers.ts";
 
 const mostTold = 1_024;
 
-/** Filters out events that cannot be played. */
-export type Playables = {
-  /** The hints of the bus. One whose event cannot be played keeps only its place, so that the event is read from the store. */
-  playableHints: Pick<Bus, "subscribe">;
-  /**
-   * The log, with each unplayable event replaced by one of kind `unplayable`, which plays to nobody; the organization
-   * continues after it.
-   */
-  playableLog: Log;
-  /** The events that connections missed, without unplayable ones. */
-  playableRecovery: Recovery;
-};
-
 /** The place of an event that cannot be played. */
 export type Unplayable = Pick<LogEvent, "org" | "offset" | "id">;
 
@@ -35,8 +22,8 @@ type Dependencies = {
   onUnplayable(event: Unplayable): void;
 };
 
-/** Checks the events of hints and of the log before they are played. */
-export function createPlayables({ bus, log, recovery, facts, onUnplayable }: Dependencies): Playables {
+/** Filters events that cannot be played out of hints, of the log and of what connections missed. */
+export function createPlayables({ bus, log, recovery, facts, onUnplayable }: Dependencies) {
   const told = createSeen(mostTold);
 
   function tell({ org, offset, id }: Unplayable): void {
@@ -85,7 +72,14 @@ export function createPlayables({ bus, log, recovery, facts, onUnplayable }: Dep
   }
 
   return {
-    playableHints: { subscribe: (org, handler) => bus.subscribe(org, (hint) => handler(playableHint(hint))) },
+    /** The hints of the bus. One whose event cannot be played keeps only its place, so that the event is read from the store. */
+    playableHints: {
+      subscribe: (org, handler) => bus.subscribe(org, (hint) => handler(playableHint(hint))),
+    } satisfies Pick<Bus, "subscribe">,
+    /**
+     * The log, with each unplayable event replaced by one of kind `unplayable`, which plays to nobody; the organization
+     * continues after it.
+     */
     playableLog: {
       heads: log.heads,
       async readFrom(org, offset, limit): Promise<LogPage> {
@@ -93,7 +87,8 @@ export function createPlayables({ bus, log, recovery, facts, onUnplayable }: Dep
         return { ...page, events: page.events.map(playable) };
       },
       readAfter: async (...range) => (await log.readAfter(...range)).map(playable),
-    },
+    } satisfies Log,
+    /** The events that connections missed, without unplayable ones. */
     playableRecovery: {
       resumeAfter: recovery.resumeAfter,
       async read(absence, after, maxBytes) {
@@ -110,7 +105,7 @@ export function createPlayables({ bus, log, recovery, facts, onUnplayable }: Dep
           from = last.offset;
         }
       },
-    },
+    } satisfies Recovery,
   };
 }
 

@@ -11,25 +11,6 @@ const maxEarly = 1_024;
 const maxEarlyBytes = 4 * 1024 * 1024;
 const keptMs = 30_000; // longer than a join takes; a slower one reads the store
 
-/** The sequencers of this node: one per organization with connections here. */
-export type Sequencers = {
-  /**
-   * Returns the organization's sequencer, creating it if necessary, or again after the log was rewritten. Release it
-   * exactly once.
-   */
-  acquire(org: string): Promise<Sequencer>;
-  release(sequencer: Sequencer): void;
-  /** Compares every position with the store's heads in one query. Called every few seconds and when the bus is back. */
-  checkHeads(): Promise<void>;
-  /** Resolves once everything committed so far is played. */
-  playToHeads(): Promise<void>;
-  /** The lag at the last head check: how many events the organization furthest behind lacked, and when that was. */
-  readonly lag: Lag;
-  /** The number of acquisitions not yet released. */
-  readonly held: number;
-  stop(): void;
-};
-
 /**
  * How far play is behind. `checkedAt` is in milliseconds since the Unix epoch, and `undefined` before the first check.
  */
@@ -70,7 +51,7 @@ type Entry = {
  * Creates the sequencers of a node. Subscribes on the bus for an organization's first connection, and unsubscribes some
  * time after its last one has gone.
  */
-export function createSequencers(options: Options, createOne = createSequencer): Sequencers {
+export function createSequencers(options: Options, createOne = createSequencer) {
   const { bus, log, clock, play, leave, onRepair, onBreak, onError } = options;
   const entries = new Map<string, Entry>();
   let held = 0;
@@ -149,7 +130,11 @@ export function createSequencers(options: Options, createOne = createSequencer):
   }
 
   return {
-    async acquire(org) {
+    /**
+     * Returns the organization's sequencer, creating it if necessary, or again after the log was rewritten. Release it
+     * exactly once.
+     */
+    async acquire(org: string): Promise<Sequencer> {
       const entry = entries.get(org) ?? begin(org);
       entry.users++;
       held++;
@@ -163,14 +148,15 @@ export function createSequencers(options: Options, createOne = createSequencer):
         throw error;
       }
     },
-    release(sequencer) {
+    release(sequencer: Sequencer): void {
       held--;
       const entry = entryOf.get(sequencer);
       if (entry === undefined) return;
       entry.users--;
       if (entry.users === 0) entry.lingerTimer = setTimeout(() => forget(entry.org, entry), lingerMs);
     },
-    async checkHeads() {
+    /** Compares every position with the store's heads in one query. Called every few seconds and when the bus is back. */
+    async checkHeads(): Promise<void> {
       for (const { sequencer } of entries.values()) sequencer()?.forgetBefore(performance.now() - keptMs);
       const asked = [...entries]; // a sequencer that starts during the read starts at its own head
       const heads = asked.length === 0 ? new Map<string, LogPlace>() : await log.heads(asked.map(([org]) => org));
@@ -186,22 +172,28 @@ export function createSequencers(options: Options, createOne = createSequencer):
         entry.started.then(notice).catch(() => undefined);
       }
     },
-    async playToHeads() {
+    /** Resolves once everything committed so far is played. */
+    async playToHeads(): Promise<void> {
       if (entries.size === 0) return;
       const heads = await log.heads([...entries.keys()]);
       await Promise.all(
         [...heads].map(async ([org, { offset, id }]) => (await entries.get(org)?.started)?.reached(offset, id)),
       );
     },
-    get lag() {
+    /** The lag at the last head check: how many events the organization furthest behind lacked, and when that was. */
+    get lag(): Lag {
       return lag;
     },
-    get held() {
+    /** The number of acquisitions not yet released. */
+    get held(): number {
       return held;
     },
-    stop() {
+    stop(): void {
       for (const entry of entries.values()) entry.end();
       entries.clear();
     },
   };
 }
+
+/** The sequencers of this node: one per organization with connections here. */
+export type Sequencers = ReturnType<typeof createSequencers>;

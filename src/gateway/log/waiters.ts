@@ -2,24 +2,8 @@ import { unavailable } from "../../contract/errors/errors.ts";
 
 type Waiter = { offset: number; since: number; resolve(): void; reject(reason: unknown): void };
 
-/** Calls that wait for a sequencer to reach an offset or for a read of the store. */
-export type Waiters = {
-  /** Resolves once everything up to `offset` is played. */
-  until(offset: number): Promise<void>;
-  /** Resolves once a read that begins after this call has succeeded. */
-  untilRead(): Promise<void>;
-  beginRead(): void;
-  /**
-   * Called when a read succeeded and found this head. Rejects waiters for a higher offset that were there before it
-   * began: that offset does not exist.
-   */
-  endRead(head: number): void;
-  resolveUpTo(offset: number): void;
-  rejectAll(reason: unknown): void;
-};
-
-/** Creates an empty set of waiters. */
-export function createWaiters(): Waiters {
+/** Creates an empty set of calls that wait for a sequencer to reach an offset or for a read of the store. */
+export function createWaiters() {
   const forOffsets = new Set<Waiter>();
   const forReads = new Set<Waiter>();
   let reads = 0;
@@ -31,12 +15,18 @@ export function createWaiters(): Waiters {
   }
 
   return {
-    until: (offset) => wait(forOffsets, offset),
-    untilRead: () => wait(forReads, 0),
-    beginRead() {
+    /** Resolves once everything up to `offset` is played. */
+    until: (offset: number): Promise<void> => wait(forOffsets, offset),
+    /** Resolves once a read that begins after this call has succeeded. */
+    untilRead: (): Promise<void> => wait(forReads, 0),
+    beginRead(): void {
       reads++;
     },
-    endRead(head) {
+    /**
+     * Called when a read succeeded and found this head. Rejects waiters for a higher offset that were there before it
+     * began: that offset does not exist.
+     */
+    endRead(head: number): void {
       for (const waiter of forOffsets) {
         if (waiter.since >= reads || waiter.offset <= head) continue;
         forOffsets.delete(waiter);
@@ -48,14 +38,14 @@ export function createWaiters(): Waiters {
         waiter.resolve();
       }
     },
-    resolveUpTo(offset) {
+    resolveUpTo(offset: number): void {
       for (const waiter of forOffsets) {
         if (waiter.offset > offset) continue;
         forOffsets.delete(waiter);
         waiter.resolve();
       }
     },
-    rejectAll(reason) {
+    rejectAll(reason: unknown): void {
       for (const waiters of [forOffsets, forReads]) {
         for (const { reject } of waiters) reject(reason);
         waiters.clear();

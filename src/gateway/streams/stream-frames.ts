@@ -3,29 +3,25 @@ import type { EventKind, LogEvent } from "../../contract/log/log-event.ts";
 
 type StreamedEvent = Pick<LogEvent, "kind" | "id" | "payload">;
 
-/** Events encoded as server-sent events, each once for all streams that it is played to. */
-export type StreamFrames = {
-  /** For users' streams: the `id:` of a message is its `_id`, from which the client can resume. */
-  forUsers(event: StreamedEvent): Uint8Array;
-  /** For feeds: the `id:` of messages and system messages is their `_id`. */
-  forFeeds(event: StreamedEvent): Uint8Array;
-  /** Drops what is cached. */
-  forget(): void;
-};
-
 /** Caches the frame of the last event. */
-export function createStreamFrames(): StreamFrames {
+export function createStreamFrames() {
   const users = lastOf(encodeForUser);
   const feeds = lastOf(encodeForFeed);
   return {
+    /** For users' streams: the `id:` of a message is its `_id`, from which the client can resume. */
     forUsers: users.frameOf,
+    /** For feeds: the `id:` of messages and system messages is their `_id`. */
     forFeeds: feeds.frameOf,
-    forget() {
+    /** Drops what is cached. */
+    forget(): void {
       users.forget();
       feeds.forget();
     },
   };
 }
+
+/** Events encoded as server-sent events, each once for all streams that it is played to. */
+export type StreamFrames = ReturnType<typeof createStreamFrames>;
 
 /**
  * Encodes an event for a user's stream. Only messages have an `id:`, as a client can resume only after a message; after an edit

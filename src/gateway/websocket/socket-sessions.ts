@@ -38,21 +38,8 @@ type Hello = { since?: string | undefined; device?: string | undefined };
 type Asker = SocketConnection | undefined;
 type Asked = { id: FrameId; payload: unknown };
 
-type Admit = (isRecovered: boolean | undefined) => void;
-
-/** The sessions of sockets, and the answers to their frames. */
-export type SocketSessions = {
-  /** Begins a session on a socket without one; resolves when it has joined or is gone. */
-  begin(socket: Socket, line: SocketLine, session: Session, hello: Hello, admit: Admit): Promise<void>;
-  /**
-   * Answers a frame exactly once, when little is waiting for the socket; a failed `connect` closes it. Rejects with
-   * errors that occur after the answer.
-   */
-  answer(socket: Socket, line: SocketLine, frame: Frame): Promise<void>;
-};
-
 /** Creates the socket sessions of one node. */
-export function createSocketSessions(dependencies: Dependencies): SocketSessions {
+export function createSocketSessions(dependencies: Dependencies) {
   const { admission, joiner, socketTopics, handle, budgets, clock, onError } = dependencies;
 
   function connectBody(socket: Socket, session: Session, isRecovered: boolean | undefined): object {
@@ -66,7 +53,14 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
     };
   }
 
-  const begin: SocketSessions["begin"] = async (socket, line, session, { since, device }, admit) => {
+  /** Begins a session on a socket without one; resolves when it has joined or is gone. */
+  async function begin(
+    socket: Socket,
+    line: SocketLine,
+    session: Session,
+    { since, device }: Hello,
+    admit: (isRecovered: boolean | undefined) => void,
+  ): Promise<void> {
     const { data } = socket;
     if (!line.isOpen) return;
     const connection = toSocketConnection(line, session, socket, { device, socketTopics });
@@ -79,7 +73,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
     timer.extend(session.expiresAt);
     data.user = { connection, timer };
     await joiner.join(connection, session, since, admit);
-  };
+  }
 
   type Reply = (frame: string) => void;
 
@@ -131,7 +125,11 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
 
   return {
     begin,
-    async answer(socket, line, frame) {
+    /**
+     * Answers a frame exactly once, when little is waiting for the socket; a failed `connect` closes it. Rejects with
+     * errors that occur after the answer.
+     */
+    async answer(socket: Socket, line: SocketLine, frame: Frame): Promise<void> {
       const { data } = socket;
       // Waits until the client has read its earlier answers. A client that does not is cut for its backlog.
       if (data.user !== undefined && !(await data.user.connection.isReadyForMore())) return;
@@ -163,6 +161,9 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
     },
   };
 }
+
+/** The sessions of sockets, and the answers to their frames. */
+export type SocketSessions = ReturnType<typeof createSocketSessions>;
 
 function answerFrame(id: FrameId, answer: Answer): string {
   return "messages" in answer ? listFrame(id, "messages", answer.messages) : responseFrame(id, answer.body);
