@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { LogEvent } from "../contract/log/log-event.ts";
-import { decodeHint, encodeHint } from "./hint-codec.ts";
-import { decodeAnswer, decodeQuestion } from "./presence-codec.ts";
+import { decodeHint, encodeHint, toObject } from "./hint-codec.ts";
+import { presenceAnswer, presenceQuestion } from "./presence-codec.ts";
 
 const event: LogEvent = {
   org: "o",
@@ -72,8 +72,8 @@ describe("a hint", () => {
     fc.assert(
       fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
         decodeHint(text, "o");
-        decodeQuestion(text);
-        decodeAnswer(text);
+        presenceQuestion.safeParse(toObject(text));
+        presenceAnswer.safeParse(toObject(text));
       }),
     );
   });
@@ -86,7 +86,7 @@ describe("presence between nodes", () => {
       { org: "o", uids: [] },
       { org: "o", after: "", limit: 3 },
     ])
-      expect(decodeQuestion(JSON.stringify(question))).toEqual(question);
+      expect(presenceQuestion.parse(question)).toEqual(question);
     for (const question of [
       {},
       { org: "o" },
@@ -94,10 +94,10 @@ describe("presence between nodes", () => {
       { org: "o", after: "a", limit: 0 },
       { uids: [] },
     ])
-      expect(decodeQuestion(JSON.stringify(question))).toBeUndefined();
+      expect(presenceQuestion.safeParse(question).success).toBe(false);
     const answer = { online: [{ id: "a", connections: 1 }], hasMore: false, total: { users: 1, connections: 1 } };
-    expect(decodeAnswer(JSON.stringify({ node: "n", answer }))).toEqual({ node: "n", answer });
+    expect(presenceAnswer.parse({ node: "n", answer })).toEqual({ node: "n", answer });
     for (const wrong of [{}, { node: "n" }, { node: 1, answer }, { node: "n", answer: { ...answer, online: [{}] } }])
-      expect(decodeAnswer(JSON.stringify(wrong))).toBeUndefined();
+      expect(presenceAnswer.safeParse(wrong).success).toBe(false);
   });
 });

@@ -5,7 +5,7 @@ import { createId } from "../lib/text/ids.ts";
 import type { DeliveryNews, WatchBus, Watcher, WatchQuestion } from "./bus.ts";
 import type { SignedTexts } from "./signed-texts.ts";
 import { newsSubject, watchSubject } from "./subjects.ts";
-import { decodeNews, decodeWatch, partsOf } from "./watch-codec.ts";
+import { newsPart, partsOf, watchQuestion } from "./watch-codec.ts";
 
 type Dependencies = {
   nodeId: string;
@@ -37,7 +37,7 @@ export function createNatsWatches({ nodeId, texts, connection, listen, guard }: 
 
   /** Begins to watch for another node, or ends. */
   function onQuestion(text: string): void {
-    const question = texts.read("watch", watchSubject, text, decodeWatch);
+    const question = texts.read("watch", watchSubject, text, watchQuestion);
     if (question === undefined || question.from === nodeId) return;
     const { ask, from, watch } = question;
     if (watch === null) {
@@ -56,7 +56,7 @@ export function createNatsWatches({ nodeId, texts, connection, listen, guard }: 
     const ask = subject.slice(newsSubject(nodeId, "").length);
     const known = asked.get(ask);
     if (known === undefined) return; // no longer waited for
-    const told = texts.read("news", subject, text, decodeNews);
+    const told = texts.read("news", subject, text, newsPart);
     if (told === undefined || told.part !== (known.parts.get(told.node) ?? 0)) return; // repeated, or after a loss
     known.parts.set(told.node, told.part + 1);
     known.hear(told.node, told.news);

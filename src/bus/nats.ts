@@ -5,6 +5,7 @@ import {
   type NatsConnection,
   type Subscription,
 } from "@nats-io/transport-node";
+import { z } from "zod";
 import { type HeraldError, unavailable } from "../contract/errors/errors.ts";
 import { createGuard } from "../lib/observing/guard.ts";
 import type { ActivityBus, Bus, DropReason, PresenceAnswer, PresenceQuestion, WatchBus } from "./bus.ts";
@@ -20,6 +21,7 @@ const refusedWaitMs = 2_000;
 const flushWithinMs = 1_000;
 const answerWithinMs = 1_000;
 const tellOfDropsEveryMs = 60_000;
+const anything = z.unknown();
 
 // The client's defaults give up after ten reconnects, notice a dead server after minutes, and wait 20 s for a server
 // that accepts a connection but stays silent.
@@ -233,7 +235,7 @@ export function createNatsBus(options: NatsBusOptions): Bus & WatchBus & Activit
     followActivity(user, hearUser) {
       const subject = activitySubject(user);
       return listen(subject, (message) => {
-        if (texts.read("activity", subject, message.string(), (value) => value) !== undefined) hearUser();
+        if (texts.read("activity", subject, message.string(), anything) !== undefined) hearUser();
       });
     },
     dropped: texts.dropped,

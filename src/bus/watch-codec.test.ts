@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { someNews } from "./testing/bus-setup.ts";
-import { decodeNews, decodeWatch, partsOf } from "./watch-codec.ts";
+import { newsPart, partsOf, watchQuestion } from "./watch-codec.ts";
 
 test("news that fit are one part, and others are split between users, with the missed first and the end last", () => {
   expect([...partsOf(someNews)]).toEqual([someNews]);
@@ -25,8 +25,8 @@ test("news that fit are one part, and others are split between users, with the m
 
 test("what has another shape is unreadable", () => {
   const watch = { org: "o", event: "e", ack: "a", forMs: 1 };
-  expect(decodeWatch({ ask: "x", from: "n", watch })).toEqual({ ask: "x", from: "n", watch });
-  expect(decodeWatch({ ask: "x", from: "n", watch: null })).toEqual({ ask: "x", from: "n", watch: null });
+  expect(watchQuestion.parse({ ask: "x", from: "n", watch })).toEqual({ ask: "x", from: "n", watch });
+  expect(watchQuestion.parse({ ask: "x", from: "n", watch: null })).toEqual({ ask: "x", from: "n", watch: null });
   for (const odd of [
     undefined,
     {},
@@ -35,12 +35,16 @@ test("what has another shape is unreadable", () => {
     { ask: "x", from: "n", watch: { ...watch, forMs: -1 } },
     { ask: "x", from: "n", watch: { ...watch, org: 1 } },
   ])
-    expect(decodeWatch(odd)).toBeUndefined();
-  expect(decodeNews({ node: "n", part: 0, news: someNews })).toEqual({ node: "n", part: 0, news: someNews });
+    expect(watchQuestion.safeParse(odd).success).toBe(false);
+  expect<unknown>(newsPart.parse({ node: "n", part: 0, news: someNews })).toEqual({
+    node: "n",
+    part: 0,
+    news: someNews,
+  });
   for (const odd of [
     {},
     { node: "n", part: -1, news: someNews },
     { node: "n", part: 0, news: { ...someNews, missed: 1 } },
   ])
-    expect(decodeNews(odd)).toBeUndefined();
+    expect(newsPart.safeParse(odd).success).toBe(false);
 });

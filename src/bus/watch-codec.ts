@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { DeliveryNews, WatchQuestion } from "./bus.ts";
+import type { DeliveryNews } from "./bus.ts";
 
 const longestId = 64;
 // Fewer bytes than the server takes, and more than a batch of the longest ids.
@@ -7,7 +7,8 @@ const partBytes = 64 * 1024;
 const ask = z.string().min(1).max(longestId);
 const uids = z.array(z.string());
 
-const question: z.ZodType<AskedWatch> = z.union([
+/** A question with its random id and the node that asks; `null` ends it. */
+export const watchQuestion = z.union([
   z.object({
     ask,
     from: z.string().regex(/^[\w-]{1,64}$/), // becomes part of a subject
@@ -16,27 +17,12 @@ const question: z.ZodType<AskedWatch> = z.union([
   z.object({ ask, from: z.string(), watch: z.null() }),
 ]);
 
-const part: z.ZodType<NewsPart> = z.object({
+/** A part of what a node tells, counted from 0. */
+export const newsPart = z.object({
   node: z.string(),
   part: z.int().min(0),
   news: z.object({ online: uids, missed: uids, acknowledged: uids, isPlayed: z.boolean(), isDone: z.boolean() }),
 });
-
-/** A question with its random id and the node that asks; `null` ends it. */
-export type AskedWatch = { ask: string; from: string; watch: WatchQuestion | null };
-
-/** A part of what a node tells, counted from 0. */
-export type NewsPart = { node: string; part: number; news: DeliveryNews };
-
-/** Decodes a question; `undefined` if it is unreadable. */
-export function decodeWatch(value: unknown): AskedWatch | undefined {
-  return question.safeParse(value).data;
-}
-
-/** Decodes a part of the news; `undefined` if it is unreadable. */
-export function decodeNews(value: unknown): NewsPart | undefined {
-  return part.safeParse(value).data;
-}
 
 /**
  * Splits news into parts that fit into a message, so that the first of them claim no more than all: who was missed comes
