@@ -1,6 +1,6 @@
 import type { PresenceAnswer, PresenceQuestion } from "../bus/bus.ts";
 import { maxUsersWithDevices, type OnlineUser } from "../contract/presence.ts";
-import type { Census, Roster } from "./connections/roster.ts";
+import type { Roster } from "./connections/roster.ts";
 
 const maxPageBytes = 64 * 1024;
 const maxDevices = 50;
@@ -10,7 +10,7 @@ const maxDevices = 50;
  * KiB of JSON whatever its limit, as messages between nodes are limited too.
  */
 export function answerPresence(
-  roster: Roster & Census,
+  roster: Roster,
   question: PresenceQuestion,
   ratesOf: (org: string) => PresenceAnswer["rates"],
 ): PresenceAnswer {

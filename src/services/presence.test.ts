@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { PresenceAnswer } from "../bus/bus.ts";
 import type { Connection } from "../gateway/connections/connection.ts";
-import { type Census, createRoster, type Roster } from "../gateway/connections/roster.ts";
+import { createRoster, type Roster } from "../gateway/connections/roster.ts";
 import { answerPresence } from "../gateway/presence.ts";
 import { createOwner } from "../lib/owner.ts";
 import { createPresence, type Presence } from "./presence.ts";
@@ -28,7 +28,7 @@ const connect = (uid: string, org = "o"): Connection => ({
 
 /** Presence over one roster per list of users; each occurrence of a user is a connection. */
 function setUp(...nodes: string[][]) {
-  const rosters = new Map<string, Roster & Census>();
+  const rosters = new Map<string, Roster>();
   for (const [index, uids] of nodes.entries()) {
     const roster = createRoster();
     for (const uid of uids) roster.add(connect(uid));

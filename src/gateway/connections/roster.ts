@@ -3,47 +3,20 @@ import type { OnlineUser } from "../../contract/presence.ts";
 import { createSortedTexts, type SortedTexts } from "../../lib/text/sorted-texts.ts";
 import type { Connection } from "./connection.ts";
 
-/** The joined connections of this node, by organization and user. */
-export type Roster = {
-  add(connection: Connection): void;
-  remove(connection: Connection): void;
-  /** All connections of one user. */
-  of(org: string, uid: string): Connection[];
-  /** The connections of these users, read lazily: the roster must not change during the iteration. */
-  ofAll(org: string, uids: Iterable<string>): Iterable<Connection>;
-  /** The number of connections of one user. */
-  countOf(org: string, uid: string): number;
-  /** All connections of an organization. */
-  ofOrganization(org: string): Connection[];
-};
-
-/** Counts over a roster. */
-export type Census = {
-  /**
-   * The users of an organization whose id is greater than `after`, in order of id. The roster must not change during
-   * the iteration.
-   */
-  usersAfter(org: string, after: string): Iterable<OnlineUser>;
-  /** The number of users of an organization and of their connections. */
-  totalOf(org: string): PresenceAnswer["total"];
-  /** The number of connections, and of organizations that have any. */
-  size(): { organizations: number; connections: number };
-};
-
 type Organization = { users: Map<string, Set<Connection>>; uids: SortedTexts; connections: number };
 
-/** The callbacks of a roster. */
-export type RosterEvents = {
+/** What a roster reports to. */
+type Events = {
   /** Called with each connection that is removed. */
   onLeave(connection: Connection): void;
   /** Called when the first connection of a user is added, and when the last is removed. */
   onUser(org: string, uid: string, isConnected: boolean): void;
 };
 
-const toNobody: RosterEvents = { onLeave: () => undefined, onUser: () => undefined };
+const toNobody: Events = { onLeave: () => undefined, onUser: () => undefined };
 
-/** Creates an empty roster. */
-export function createRoster({ onLeave, onUser } = toNobody): Roster & Census {
+/** Creates an empty roster of connections, by organization and user. */
+export function createRoster({ onLeave, onUser } = toNobody) {
   const organizations = new Map<string, Organization>();
   let size = 0;
 
@@ -52,7 +25,7 @@ export function createRoster({ onLeave, onUser } = toNobody): Roster & Census {
   }
 
   return {
-    add(connection) {
+    add(connection: Connection): void {
       const { org, uid } = connection;
       let organization = organizations.get(org);
       if (organization === undefined) {
@@ -71,7 +44,7 @@ export function createRoster({ onLeave, onUser } = toNobody): Roster & Census {
       size++;
       if (connections.size === 1) onUser(org, uid, true);
     },
-    remove(connection) {
+    remove(connection: Connection): void {
       const { org, uid } = connection;
       const organization = organizations.get(org);
       const connections = organization?.users.get(uid);
@@ -86,22 +59,38 @@ export function createRoster({ onLeave, onUser } = toNobody): Roster & Census {
       onLeave(connection);
       if (connections.size === 0) onUser(org, uid, false);
     },
-    of: (org, uid) => [...(connectionsOf(org, uid) ?? [])],
-    *ofAll(org, uids) {
+    /** All connections of one user. */
+    of: (org: string, uid: string): Connection[] => [...(connectionsOf(org, uid) ?? [])],
+    /** The connections of these users, read lazily: the roster must not change during the iteration. */
+    *ofAll(org: string, uids: Iterable<string>): Generator<Connection, void> {
       for (const uid of uids) yield* connectionsOf(org, uid) ?? [];
     },
-    countOf: (org, uid) => connectionsOf(org, uid)?.size ?? 0,
-    ofOrganization: (org) =>
+    /** The number of connections of one user. */
+    countOf: (org: string, uid: string): number => connectionsOf(org, uid)?.size ?? 0,
+    /** All connections of an organization. */
+    ofOrganization: (org: string): Connection[] =>
       [...(organizations.get(org)?.users.values() ?? [])].flatMap((connections) => [...connections]),
-    *usersAfter(org, after) {
+    /**
+     * The users of an organization whose id is greater than `after`, in order of id. The roster must not change during
+     * the iteration.
+     */
+    *usersAfter(org: string, after: string): Generator<OnlineUser, void> {
       const organization = organizations.get(org);
       for (const id of organization?.uids.after(after) ?? [])
         yield { id, connections: connectionsOf(org, id)?.size ?? 0 };
     },
-    totalOf(org) {
+    /** The number of users of an organization and of their connections. */
+    totalOf(org: string): PresenceAnswer["total"] {
       const { users, connections = 0 } = organizations.get(org) ?? {};
       return { users: users?.size ?? 0, connections };
     },
-    size: () => ({ organizations: organizations.size, connections: size }),
+    /** The number of connections, and of organizations that have any. */
+    size: (): { organizations: number; connections: number } => ({
+      organizations: organizations.size,
+      connections: size,
+    }),
   };
 }
+
+/** The connections of one node, by organization and user. */
+export type Roster = ReturnType<typeof createRoster>;

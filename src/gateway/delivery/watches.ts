@@ -4,7 +4,7 @@ import type { Guard } from "../../lib/observing/guard.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { TimerWheel } from "../../lib/time/timer-wheel.ts";
 import type { Connection } from "../connections/connection.ts";
-import type { Census } from "../connections/roster.ts";
+import type { Roster } from "../connections/roster.ts";
 import type { Play } from "../fanout/player.ts";
 import type { Audience } from "./audience.ts";
 import type { DeliveryLedger, PlayedEvent } from "./delivery-ledger.ts";
@@ -27,7 +27,7 @@ export type Watches = Watcher & {
 };
 
 type Dependencies = {
-  roster: Pick<Census, "totalOf"> & { ofAll(org: string, uids: Iterable<string>): Iterable<Listener> };
+  roster: Pick<Roster, "totalOf"> & { ofAll(org: string, uids: Iterable<string>): Iterable<Listener> };
   wheel: Pick<TimerWheel, "after">;
   guard: Guard;
   /** The most events watched at a time, and the most users and connections remembered for them. */

@@ -16,33 +16,6 @@ export type NativeTopics = {
 /** A WebSocket that can subscribe to native topics. */
 export type TopicSocket = { subscribe(name: string): unknown; unsubscribe(name: string): unknown };
 
-/**
- * Topics of WebSockets. Bun writes to all subscribers of a native topic at once, which takes milliseconds for a thousand. So a topic
- * with many subscribers consists of several native topics, its shards. What an organization plays in one turn of the event loop is
- * written at once as long as that is short; the rest waits for turns of the thread, shard by shard.
- */
-export type SocketTopics = {
-  /** Subscribes a socket, which is no subscriber yet, to what is published from now on, not to what waits for other subscribers. */
-  add(topic: string, org: string, socket: TopicSocket): void;
-  remove(topic: string, socket: TopicSocket): void;
-  /**
-   * Writes the event to the topic's subscribers, now or after everything that waits for sockets of the organization. Calls `onSlow`
-   * whenever one of them is slow to take it.
-   */
-  publish(topic: string, event: LogEvent, onSlow: () => void): Played;
-  /**
-   * Ends the organization's turn. Writes what waits in its next turns and resolves once all is written, with whether a socket was
-   * slow to take it; `undefined` if it may continue at once.
-   */
-  leave(org: string): Promise<boolean> | undefined;
-  /** Writes everything that waits for sockets of the organization now. */
-  settle(org: string): void;
-  /** Does that for every organization. */
-  settleAll(): void;
-  /** Called when a topic has lost its last subscriber. */
-  forget(topic: string): void;
-};
-
 type Dependencies = {
   sockets: NativeTopics;
   thread: ThreadScheduler;
@@ -64,7 +37,11 @@ type Output = { spentUs: number; groups: Group[]; isSlow: boolean };
 /** The most subscribers of a shard: Bun writes to them in about a millisecond. */
 export const mostOfShard = 250;
 
-/** Creates topics without subscribers. */
+/**
+ * Creates topics of WebSockets. Bun writes to all subscribers of a native topic at once, which takes milliseconds for a thousand. So a
+ * topic with many subscribers consists of several native topics, its shards. What an organization plays in one turn of the event
+ * loop is written at once as long as that is short; the rest waits for turns of the thread, shard by shard.
+ */
 export function createSocketTopics({
   sockets,
   thread,
@@ -72,7 +49,7 @@ export function createSocketTopics({
   onError,
   socketsPerShard = mostOfShard,
   sliceUs = threadCosts.slice,
-}: Dependencies): SocketTopics {
+}: Dependencies) {
   const shards = new Map<string, string[]>(); // of topics that have several; the first has the topic's name
   const outputs = new Map<string, Output>(); // by organization
   const guard = createGuard(onError);
@@ -163,7 +140,8 @@ export function createSocketTopics({
   }
 
   return {
-    add(topic, org, socket) {
+    /** Subscribes a socket, which is no subscriber yet, to what is published from now on, not to what waits for other subscribers. */
+    add(topic: string, org: string, socket: TopicSocket): void {
       const names = shards.get(topic) ?? [topic];
       const groups = outputs.get(org)?.groups ?? [];
       const isBehind = (shard: string) => groups.some((group) => group.topic === topic && group.shards.has(shard));
@@ -174,10 +152,14 @@ export function createSocketTopics({
       }
       socket.subscribe(name);
     },
-    remove(topic, socket) {
+    remove(topic: string, socket: TopicSocket): void {
       for (const name of shards.get(topic) ?? [topic]) socket.unsubscribe(name);
     },
-    publish(topic, event, onSlow) {
+    /**
+     * Writes the event to the topic's subscribers, now or after everything that waits for sockets of the organization. Calls `onSlow`
+     * whenever one of them is slow to take it.
+     */
+    publish(topic: string, event: LogEvent, onSlow: () => void): Played {
       const one = { event, onSlow };
       const names = shardsOf(topic);
       const output = outputOf(event.org);
@@ -188,7 +170,11 @@ export function createSocketTopics({
       if (played.connections > 0) output.spentUs += threadCosts.deliveries(played.connections, played.connections);
       return played;
     },
-    leave(org) {
+    /**
+     * Ends the organization's turn. Writes what waits in its next turns and resolves once all is written, with whether a socket was
+     * slow to take it; `undefined` if it may continue at once.
+     */
+    leave(org: string): Promise<boolean> | undefined {
       const output = outputs.get(org);
       if (output === undefined) return undefined;
       const { spentUs } = output;
@@ -197,10 +183,16 @@ export function createSocketTopics({
       outputs.delete(org);
       return spentUs === 0 ? undefined : thread.turn(org, spentUs)?.then(() => output.isSlow);
     },
+    /** Writes everything that waits for sockets of the organization now. */
     settle,
-    settleAll() {
+    /** Does that for every organization. */
+    settleAll(): void {
       for (const org of outputs.keys()) settle(org);
     },
-    forget: (topic) => void shards.delete(topic),
+    /** Called when a topic has lost its last subscriber. */
+    forget: (topic: string): void => void shards.delete(topic),
   };
 }
+
+/** The topics of WebSockets on one node. */
+export type SocketTopics = ReturnType<typeof createSocketTopics>;

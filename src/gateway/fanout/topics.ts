@@ -14,21 +14,6 @@ export type StreamListener = { deliver(frame: Uint8Array, message: string | unde
 /** A feed. It receives every event of its organization and shows those that its filter selects. */
 export type FeedListener = { hear(event: LogEvent): Played; end(): void };
 
-/**
- * Publishes frames to streams and feeds: one topic per conversation, one per user and one per organization. `socket-topics.ts`
- * does that for WebSockets.
- */
-export type Topics = {
-  /** Gives the event to every stream of the topic, and calls `onSlow` if one is slow to take it. */
-  publish(topic: string, event: LogEvent, onSlow: () => void): Played;
-  /** Passes the event to every feed of its organization. */
-  publishToFeeds(event: LogEvent): Played;
-  /** Streams, by topic. */
-  readonly streams: Listeners<StreamListener>;
-  /** Feeds, by organization. */
-  readonly feeds: Listeners<FeedListener>;
-};
-
 /** Listeners by name. A name without any costs nothing. */
 export type Listeners<Listener> = {
   add(name: string, listener: Listener): void;
@@ -61,15 +46,21 @@ type Dependencies = {
   onError(error: unknown): void;
 };
 
-/** Creates topics without listeners. */
-export function createTopics({ frames, onDelivery, onError }: Dependencies): Topics {
+/**
+ * Creates what publishes frames to streams and feeds: one topic per conversation, one per user and one per organization.
+ * `socket-topics.ts` does that for WebSockets.
+ */
+export function createTopics({ frames, onDelivery, onError }: Dependencies) {
   const guard = createGuard(onError);
   const streams = createListeners<StreamListener>();
   const feeds = createListeners<FeedListener>();
   return {
+    /** Streams, by topic. */
     streams,
+    /** Feeds, by organization. */
     feeds,
-    publish(topic, event, onSlow) {
+    /** Gives the event to every stream of the topic, and calls `onSlow` if one is slow to take it. */
+    publish(topic: string, event: LogEvent, onSlow: () => void): Played {
       const listeners = streams.of(topic);
       if (listeners === undefined) return toNobody;
       const message = messageIn(event);
@@ -83,13 +74,17 @@ export function createTopics({ frames, onDelivery, onError }: Dependencies): Top
       if (isSlow) onSlow();
       return { connections: size, isSlow };
     },
-    publishToFeeds(event) {
+    /** Passes the event to every feed of its organization. */
+    publishToFeeds(event: LogEvent): Played {
       let played = toNobody;
       for (const feed of feeds.of(event.org) ?? []) played = together(played, feed.hear(event));
       return played;
     },
   };
 }
+
+/** The topics of streams and feeds on one node. */
+export type Topics = ReturnType<typeof createTopics>;
 
 function createListeners<Listener>(): Listeners<Listener> {
   const all = new Map<string, Set<Listener>>();
