@@ -1,6 +1,5 @@
-import type { Msg, NatsConnection } from "@nats-io/transport-node";
+import type { Msg } from "@nats-io/transport-node";
 import { createSeen } from "../lib/caches/seen.ts";
-import type { Guard } from "../lib/observing/guard.ts";
 import { createId } from "../lib/text/ids.ts";
 import type { DeliveryNews, WatchBus, Watcher, WatchQuestion } from "./bus.ts";
 import type { SignedTexts } from "./signed-texts.ts";
@@ -9,12 +8,11 @@ import { newsPart, partsOf, watchQuestion } from "./watch-codec.ts";
 
 type Dependencies = {
   nodeId: string;
-  texts: Pick<SignedTexts, "write" | "read">;
-  /** The connection, if it is open. */
-  connection(): NatsConnection | undefined;
+  texts: Pick<SignedTexts, "read">;
+  /** Publishes signed content, if the connection is open. Never fails. */
+  publish(kind: "watch" | "news", subject: string, content: object): void;
   /** Listens on a subject, on each connection. */
   listen(subject: string, handle: (message: Msg) => void): void;
-  guard: Guard;
 };
 
 const mostBegun = 65_536;
@@ -25,15 +23,10 @@ type Asked = { hear(node: string, news: DeliveryNews): void; parts: Map<string, 
  * Creates the watches of a node on NATS. This node is asked directly, the others with one message; their news comes
  * over one subscription, and whatever the server loses of it ends the news of that node.
  */
-export function createNatsWatches({ nodeId, texts, connection, listen, guard }: Dependencies): WatchBus {
+export function createNatsWatches({ nodeId, texts, publish, listen }: Dependencies): WatchBus {
   const asked = new Map<string, Asked>();
   const begun = createSeen(mostBegun); // so that a replayed question begins no watch
   let watcher: Watcher | undefined;
-
-  function publish(kind: "watch" | "news", subject: string, content: object): void {
-    const text = texts.write(kind, subject, content);
-    if (text !== undefined) guard(() => connection()?.publish(subject, text));
-  }
 
   /** Begins to watch for another node, or ends. */
   function onQuestion(text: string): void {

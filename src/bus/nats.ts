@@ -11,7 +11,7 @@ import { createGuard } from "../lib/observing/guard.ts";
 import type { ActivityBus, Bus, DropReason, PresenceAnswer, PresenceQuestion, WatchBus } from "./bus.ts";
 import { createNatsWatches } from "./nats-watches.ts";
 import type { Signer } from "./signatures.ts";
-import { createSignedTexts } from "./signed-texts.ts";
+import { createSignedTexts, type FreeKind } from "./signed-texts.ts";
 import { activitySubject, logSubject, presenceSubject } from "./subjects.ts";
 
 const pingIntervalMs = 2_000;
@@ -84,13 +84,7 @@ export function createNatsBus(options: NatsBusOptions): Bus & WatchBus & Activit
   const texts = createSignedTexts({ nodeId, signer, unsigning, onDrop: tellOfDrop });
   let isThere = false;
   let isClosing = false;
-  const watches = createNatsWatches({
-    nodeId,
-    texts,
-    connection: () => (isThere ? connection : undefined),
-    listen,
-    guard,
-  });
+  const watches = createNatsWatches({ nodeId, texts, publish, listen });
   listen(presenceSubject, (message) => {
     if (answer === undefined) return;
     const question = texts.readQuestion(message.string());
@@ -180,6 +174,12 @@ export function createNatsBus(options: NatsBusOptions): Bus & WatchBus & Activit
     };
   }
 
+  /** Publishes signed content, if the connection is open. Never fails. */
+  function publish(kind: FreeKind, subject: string, content: object): void {
+    const text = isThere ? texts.write(kind, subject, content) : undefined;
+    if (text !== undefined) guard(() => connection?.publish(subject, text));
+  }
+
   return {
     publish(events) {
       const opened = connection;
@@ -226,12 +226,8 @@ export function createNatsBus(options: NatsBusOptions): Bus & WatchBus & Activit
       answer = newAnswer;
     },
     ...watches,
-    tellActivity(user) {
-      const opened = connection;
-      const subject = activitySubject(user);
-      const text = isThere ? texts.write("activity", subject, { node: nodeId }) : undefined;
-      if (text !== undefined) guard(() => opened?.publish(subject, text)); // this node hears it as the others do
-    },
+    /** This node hears it as the others do. */
+    tellActivity: (user) => publish("activity", activitySubject(user), { node: nodeId }),
     followActivity(user, hearUser) {
       const subject = activitySubject(user);
       return listen(subject, (message) => {

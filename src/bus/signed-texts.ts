@@ -17,7 +17,7 @@ type Dependencies = {
 };
 
 /** The kinds of texts that have codecs of their own. */
-type FreeKind = Extract<TextKind, "watch" | "news" | "activity">;
+export type FreeKind = Extract<TextKind, "watch" | "news" | "activity">;
 
 const mostAsked = 65_536;
 
