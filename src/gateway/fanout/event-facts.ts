@@ -1,6 +1,7 @@
 import type { MembershipChange, SessionEnd } from "../../contract/log/control-events.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { MessageReadEvent } from "../../contract/messages/reads.ts";
+import { createLastMade } from "../../lib/caches/last-made.ts";
 import { isObject, isTexts, objectWith, parseJson } from "../../lib/json/json-values.ts";
 import type { Connection } from "../connections/connection.ts";
 
@@ -28,9 +29,19 @@ type Read = { membership: Membership; names: number };
 export function createEventFacts() {
   const memberships = new Map<string, Read>(); // by event id, oldest first
   let names = 0;
-  let system: { event: LogEvent; facts: SystemFacts } | undefined;
-  let lastRead: { event: LogEvent; facts: ReadFacts } | undefined;
-  let recall: { id: string; ids: ReadonlySet<string> } | undefined;
+  const systems = createLastMade(({ payload, uids }: LogEvent): SystemFacts => {
+    const { system_message: message }: { system_message: { from: string } } = JSON.parse(payload);
+    return { sender: message.from, recipients: new Set(uids) };
+  });
+  const reads = createLastMade(({ payload, uids }: LogEvent): ReadFacts => {
+    const { message_read: told }: MessageReadEvent = JSON.parse(payload);
+    return { reader: told.from, author: uids?.[0] ?? "", cid: told.cid };
+  });
+  const recalls = createLastMade(({ payload }: LogEvent): ReadonlySet<string> => {
+    const ids = recalledIn(payload);
+    if (ids === undefined) throw new TypeError("the payload is no recall of messages");
+    return ids;
+  });
 
   function readMembership({ id, payload }: LogEvent): Membership {
     const change = parseJson(payload);
@@ -66,28 +77,10 @@ export function createEventFacts() {
       if (removed.has(uid)) cids.delete(cid);
     },
     /** The sender and recipients of a system event. */
-    systemOf(event: LogEvent): SystemFacts {
-      if (system?.event !== event) {
-        const { system_message: message }: { system_message: { from: string } } = JSON.parse(event.payload);
-        system = { event, facts: { sender: message.from, recipients: new Set(event.uids) } };
-      }
-      return system.facts;
-    },
-    readOf(event: LogEvent): ReadFacts {
-      if (lastRead?.event !== event) {
-        const { message_read: told }: MessageReadEvent = JSON.parse(event.payload);
-        lastRead = { event, facts: { reader: told.from, author: event.uids?.[0] ?? "", cid: told.cid } };
-      }
-      return lastRead.facts;
-    },
+    systemOf: systems.of,
+    readOf: reads.of,
     /** The ids of the messages that are recalled; throws if the payload names none. */
-    recalledBy({ id, payload }: LogEvent): ReadonlySet<string> {
-      if (recall?.id === id) return recall.ids;
-      const ids = recalledIn(payload);
-      if (ids === undefined) throw new TypeError("the payload is no recall of messages");
-      recall = { id, ids };
-      return ids;
-    },
+    recalledBy: recalls.of,
   };
 }
 

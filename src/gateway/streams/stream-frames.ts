@@ -1,17 +1,17 @@
 import { eventNameOf } from "../../contract/connections/event-names.ts";
-import type { EventKind, LogEvent } from "../../contract/log/log-event.ts";
-
-type StreamedEvent = Pick<LogEvent, "kind" | "id" | "payload">;
+import type { EventKind } from "../../contract/log/log-event.ts";
+import { createLastMade } from "../../lib/caches/last-made.ts";
+import type { HeardEvent } from "../fanout/event-facts.ts";
 
 /** Caches the frame of the last event. */
 export function createStreamFrames() {
-  const users = lastOf(encodeForUser);
-  const feeds = lastOf(encodeForFeed);
+  const users = createLastMade(encodeForUser);
+  const feeds = createLastMade(encodeForFeed);
   return {
     /** For users' streams: the `id:` of a message is its `_id`, from which the client can resume. */
-    forUsers: users.frameOf,
+    forUsers: users.of,
     /** For feeds: the `id:` of messages and system messages is their `_id`. */
-    forFeeds: feeds.frameOf,
+    forFeeds: feeds.of,
     /** Drops what is cached. */
     forget(): void {
       users.forget();
@@ -27,11 +27,11 @@ export type StreamFrames = ReturnType<typeof createStreamFrames>;
  * Encodes an event for a user's stream. Only messages have an `id:`, as a client can resume only after a message; after an edit
  * or a recall, it resumes after the last message before it, and receives the change again.
  */
-export function encodeForUser({ kind, id, payload }: StreamedEvent): Uint8Array {
+export function encodeForUser({ kind, id, payload }: HeardEvent): Uint8Array {
   return encode(kind, kind === "message" ? id : undefined, payload);
 }
 
-function encodeForFeed(event: StreamedEvent): Uint8Array {
+function encodeForFeed(event: HeardEvent): Uint8Array {
   if (event.kind !== "system") return encodeForUser(event);
   const { system_message }: { system_message: { _id: string } } = JSON.parse(event.payload);
   return encode("system", system_message._id, event.payload);
@@ -47,17 +47,4 @@ const encoder = new TextEncoder();
 /** Encodes an event (WHATWG HTML, section 9.2.6). JSON text contains no line breaks, so one `data:` line is enough. */
 function encode(kind: EventKind, id: string | undefined, payload: string): Uint8Array {
   return encoder.encode(`event: ${eventNameOf(kind)}\n${id === undefined ? "" : `id: ${id}\n`}data: ${payload}\n\n`);
-}
-
-function lastOf(make: (event: StreamedEvent) => Uint8Array) {
-  let last: { event: StreamedEvent; frame: Uint8Array } | undefined;
-  return {
-    frameOf(event: StreamedEvent): Uint8Array {
-      if (last?.event !== event) last = { event, frame: make(event) };
-      return last.frame;
-    },
-    forget(): void {
-      last = undefined;
-    },
-  };
 }
