@@ -7,11 +7,13 @@ export function createAudiences(onEmpty: (topic: string) => void) {
   const audiences = new Map<string, Audience>();
   const heardBy = new Map<Connection, Set<Audience>>();
 
-  function add(connection: Connection, topic: string, create: () => Audience): void {
+  function add(connection: Connection, cid: string | undefined): void {
     if (!connection.isOpen) return; // a closed connection would never leave
     const heard = heardBy.get(connection) ?? new Set();
     heardBy.set(connection, heard);
-    const audience = audiences.get(topic) ?? create();
+    const { org } = connection;
+    const topic = topicOf({ org, cid });
+    const audience = audiences.get(topic) ?? createAudience(org, cid);
     if (heard.has(audience)) return;
     connection.subscribe(topic);
     heard.add(audience);
@@ -29,15 +31,9 @@ export function createAudiences(onEmpty: (topic: string) => void) {
 
   return {
     /** Subscribes the connection to events for everyone in its organization. */
-    joinOrganization(connection: Connection): void {
-      const { org } = connection;
-      add(connection, organizationTopic(org), () => createAudience(org, undefined));
-    },
+    joinOrganization: (connection: Connection): void => add(connection, undefined),
     /** Subscribes the connection to the conversation. */
-    join(connection: Connection, cid: string): void {
-      const { org } = connection;
-      add(connection, conversationTopic(org, cid), () => createAudience(org, cid));
-    },
+    join: (connection: Connection, cid: string): void => add(connection, cid),
     leave(connection: Connection, cid: string): void {
       const topic = conversationTopic(connection.org, cid);
       connection.unsubscribe(topic);
@@ -59,6 +55,6 @@ export function createAudiences(onEmpty: (topic: string) => void) {
 /** The subscribers of each conversation and organization on this node, which Bun's native topics cannot list. */
 export type Audiences = ReturnType<typeof createAudiences>;
 
-function topicOf({ org, cid }: Audience): string {
+function topicOf({ org, cid }: Pick<Audience, "org" | "cid">): string {
   return cid === undefined ? organizationTopic(org) : conversationTopic(org, cid);
 }
