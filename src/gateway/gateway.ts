@@ -29,7 +29,7 @@ import { createWatches } from "./delivery/watches.ts";
 import { createPlayback, type TracePlay } from "./fanout/player.ts";
 import type { NativeTopics } from "./fanout/socket-topics.ts";
 import { createTopics, userTopic } from "./fanout/topics.ts";
-import { createGatewayFigures, type HeldFigures } from "./figures.ts";
+import { createGatewayFigures } from "./figures.ts";
 import { createBacklog } from "./limits/backlog.ts";
 import { createDownloads } from "./limits/downloads.ts";
 import { createChargedRecovery, createUserBudgets } from "./limits/user-budgets.ts";
@@ -245,7 +245,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     /** Counters since the start. */
     figures,
     /** Everything currently held for connections; all zero once the last one has gone. */
-    held(): HeldFigures {
+    held() {
       const taken = quotas.count();
       const heard = audiences.size();
       return {
