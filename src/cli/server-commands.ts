@@ -1,8 +1,9 @@
 import type { Command } from "commander";
 import type { AdminClient } from "../../sdk/admin.ts";
+import { confirmDeletion } from "./access/prompt.ts";
 import { accessServer, addClientOptions, type ServerAccess } from "./client-options.ts";
 import type { Output } from "./output/output.ts";
-import { addListOptions, type ListOutput, printList, type ReadPage } from "./output/pages.ts";
+import { addListOptions, type List, printList } from "./output/pages.ts";
 import { printableLine } from "./output/printable.ts";
 
 /** The options of a command about something in an organization. */
@@ -42,8 +43,35 @@ export function addCall<Answer>(command: Command, output: Output, given: Call<An
     });
 }
 
-/** What a command lists, and how it prints a part of the list. */
-export type List<Item> = { read: ReadPage<Item> } & Pick<ListOutput<Item>, "print" | "none">;
+/** What a command does to something that it names by an id, with its own options and the arguments before the id. */
+type Act = {
+  help: string;
+  json?: string;
+  /** What is to be deleted, in words, if that is to be confirmed. The command has `--yes`. */
+  toConfirm?(id: string, options: unknown): string;
+  act(admin: AdminClient, id: string, options: unknown, ...before: unknown[]): Promise<unknown>;
+};
+
+/**
+ * Completes a command whose last argument is an id, or ids that it takes one by one. It prints a line with `done` and the id for
+ * each or, as JSON, what `act` answers, and if that is nothing, the id as the member `done`.
+ */
+export function addAct(command: Command, output: Output, done: string, { help, json, toConfirm, act }: Act): void {
+  addClientOptions(command.option("--json", json ?? "print one JSON object"))
+    .addHelpText("after", help)
+    .action(async () => {
+      const { url, admin } = accessServer(command.opts());
+      const client = admin();
+      const before = argsOf(command);
+      const [ids, options] = before.splice(-2);
+      for (const id of [ids].flat().map(String)) {
+        if (toConfirm !== undefined) await confirmDeletion(toConfirm(id, options), url, command.opts());
+        const answer = await act(client, id, options, ...before);
+        if (command.opts().json) output.json(answer ?? { [done]: id });
+        else output.result(printableLine(`${done.replace("_", " ")} ${id}`));
+      }
+    });
+}
 
 /** Completes a command that prints a list from a server, a page at a time. */
 export function addList<Item>(
@@ -54,8 +82,8 @@ export function addList<Item>(
   addClientOptions(addListOptions(command))
     .addHelpText("after", help)
     .action(async () => {
-      const { read, ...how } = list(accessServer(command.opts()).admin(), ...argsOf(command));
-      await printList(read, { ...how, options: command.opts(), output });
+      const listed = list(accessServer(command.opts()).admin(), ...argsOf(command));
+      await printList(listed, command.opts(), output);
     });
 }
 

@@ -1,4 +1,5 @@
 import { CliError, exitCodes } from "../exit-codes.ts";
+import { printableLine } from "../output/printable.ts";
 
 /** Whether somebody can answer questions: standard input is a terminal. */
 export function canAsk(): boolean {
@@ -19,6 +20,14 @@ export async function ask(question: string, { isHidden = false }: { isHidden?: b
     }
     stdin.pause();
   }
+}
+
+/** Asks whether to delete `what`, unless `yes`. Throws a `CliError` if the answer is no, or if nobody can answer. */
+export async function confirmDeletion(what: string, url: string, { yes }: { yes?: true }): Promise<void> {
+  if (yes) return;
+  if (!canAsk()) throw new CliError(exitCodes.usage, `nothing is deleted without a confirmation. Add --yes.`);
+  const answer = await ask(`${printableLine(`Delete ${what} on ${url}?`)} [y/N] `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError(exitCodes.usage, "nothing was deleted.");
 }
 
 /** Reads all of standard input as one line. Throws a `CliError` if it is empty, or too long for what is asked for. */

@@ -1,11 +1,10 @@
 import { type Command, Option } from "commander";
-import type { Page, PageOptions, Recipient, RecipientState } from "../../../sdk/admin.ts";
-import { accessServer, addClientOptions, type ClientOptions } from "../client-options.ts";
+import type { Recipient, RecipientState } from "../../../sdk/admin.ts";
 import type { Output } from "../output/output.ts";
-import { addListOptions, type ListOptions, printList } from "../output/pages.ts";
 import { type Column, createTable } from "../output/table.ts";
+import { addGroup, addList, addOrganizationCommand, type InOrganization } from "../server-commands.ts";
 
-type RecipientOptions = ClientOptions & ListOptions & { org: string; from?: string; state?: RecipientState };
+type RecipientOptions = InOrganization & { state?: RecipientState };
 
 const columns: Column<Recipient>[] = [
   { title: "USER", cell: ({ uid }) => uid, isCutFirst: true },
@@ -16,51 +15,40 @@ const columns: Column<Recipient>[] = [
 
 /** `herald recipients message` and `herald recipients system`. */
 export function addRecipientsCommands(program: Command, output: Output): void {
-  const recipients = program
-    .command("recipients")
-    .description("list who a message or system message was addressed to, and who has it")
-    .helpCommand(false);
-
-  addOptions(recipients.command("message"))
-    .description("list the recipients of a message, by id")
-    .argument("<server_mid>", "id that the server assigned to the message")
-    .addHelpText(
-      "after",
-      "\nExample:\n  herald recipients message --org demo 01a1f910-573b-7e5f-8a9b-0c1d2e3f4a5b --state missing",
-    )
-    .action(async (id: string, options: RecipientOptions) => {
-      const admin = accessServer(options).admin();
-      await printRecipients((page) => admin.listRecipients(options.org, id, page), options, output);
-    });
-
-  addOptions(recipients.command("system"))
-    .description("list the recipients of a system message, in the order of the send")
-    .argument("<mid>", "id of the system message")
-    .option("--from <uid>", "sender, required if several senders used the same id")
-    .addHelpText("after", "\nExample:\n  herald recipients system --org demo payment-0815 --all")
-    .action(async (id: string, options: RecipientOptions) => {
-      const { org, from: senderId } = options;
-      const sender = senderId === undefined ? {} : { senderId };
-      const admin = accessServer(options).admin();
-      await printRecipients((page) => admin.listSystemRecipients(org, id, { ...page, ...sender }), options, output);
-    });
-}
-
-function addOptions(command: Command): Command {
+  const description = "list who a message or system message was addressed to, and who has it";
+  const recipients = addGroup(program, "recipients", description);
   const states: RecipientState[] = ["delivered", "acknowledged", "missing"];
-  command
-    .requiredOption("--org <id>", "organization")
-    .addOption(new Option("--state <state>", "only recipients in this state").choices(states));
-  return addClientOptions(addListOptions(command));
-}
+  const addOne = (name: string, description: string) =>
+    addOrganizationCommand(recipients, name, description).addOption(
+      new Option("--state <state>", "only recipients in this state").choices(states),
+    );
+  const printed = ({ state }: RecipientOptions) => ({
+    print: createTable(columns, output).print,
+    none: state === undefined ? "It has no recipients." : `No recipient is in the state ${state}.`,
+  });
 
-async function printRecipients(
-  read: (page: PageOptions & { state?: RecipientState }) => Promise<Page<Recipient>>,
-  options: RecipientOptions,
-  output: Output,
-): Promise<void> {
-  const { state } = options;
-  const { print } = createTable(columns, output);
-  const none = state === undefined ? "It has no recipients." : `No recipient is in the state ${state}.`;
-  await printList((page) => read({ ...page, ...(state !== undefined && { state }) }), { options, print, none, output });
+  const message = addOne("message", "list the recipients of a message, by id").argument(
+    "<server_mid>",
+    "id that the server assigned to the message",
+  );
+  addList(message, output, {
+    help: "\nExample:\n  herald recipients message --org demo 01a1f910-573b-7e5f-8a9b-0c1d2e3f4a5b --state missing",
+    list: (admin, id: string, { org, ...filter }: RecipientOptions) => ({
+      read: (page) => admin.listRecipients(org, id, { ...page, ...filter }),
+      ...printed({ org, ...filter }),
+    }),
+  });
+  const system = addOne("system", "list the recipients of a system message, in the order of the send").argument(
+    "<mid>",
+    "id of the system message",
+  );
+  addList(system, output, {
+    help: "\nExample:\n  herald recipients system --org demo payment-0815 --all",
+    list: (admin, id: string, { org, from, ...filter }: RecipientOptions & { from?: string }) => ({
+      read: (page) =>
+        admin.listSystemRecipients(org, id, { ...page, ...filter, ...(from !== undefined && { senderId: from }) }),
+      ...printed({ org, ...filter }),
+    }),
+  });
+  system.option("--from <uid>", "sender, required if several senders used the same id");
 }

@@ -6,8 +6,12 @@ import type { Output } from "./output.ts";
 /** The options of every command that prints a list. */
 export type ListOptions = { limit?: number; all?: true; cursor?: string; json?: true };
 
-/** Reads a page of a list. */
-export type ReadPage<Item> = (page: PageOptions) => Promise<Page<Item>>;
+/** What to list: how to read a page, how to print a part for people, and what to say if the list is empty. */
+export type List<Item> = {
+  read(page: PageOptions): Promise<Page<Item>>;
+  print(items: readonly Item[]): void;
+  none: string;
+};
 
 const perPage = 1000;
 const defaultLimit = 100;
@@ -21,28 +25,21 @@ export function addListOptions(command: Command): Command {
     .option("--json", "print each entry as one JSON object on a line");
 }
 
-/** How to print a list: for people with `print`, a part at a time, and `none` if it is empty. */
-export type ListOutput<Item> = {
-  options: ListOptions;
-  print: (items: readonly Item[]) => void;
-  none: string;
-  output: Output;
-};
-
 /**
  * Prints a list for people, or one JSON object on a line for each entry. If there are more entries than were asked for, a note says
  * how to go on.
  */
 export async function printList<Item>(
-  readPage: ReadPage<Item>,
-  { options, print, none, output }: ListOutput<Item>,
+  { read, print, none }: List<Item>,
+  options: ListOptions,
+  output: Output,
 ): Promise<void> {
   const { limit = defaultLimit, all, json } = options;
   let rest = all ? Number.POSITIVE_INFINITY : limit;
   let cursor = options.cursor ?? null;
   let isEmpty = true;
   do {
-    const page = await readPage({ limit: Math.min(rest, perPage), ...(cursor !== null && { cursor }) });
+    const page = await read({ limit: Math.min(rest, perPage), ...(cursor !== null && { cursor }) });
     isEmpty &&= page.items.length === 0;
     if (json) for (const item of page.items) output.json(item);
     else if (!isEmpty) print(page.items);

@@ -4,16 +4,15 @@ import { parseUids } from "../../arguments.ts";
 import { printFields, titleOf } from "../../output/fields.ts";
 import type { Output } from "../../output/output.ts";
 import { type Column, createTable } from "../../output/table.ts";
-import { addCall, addGroup, addList, addOrganizationCommand, type InOrganization } from "../../server-commands.ts";
 import {
-  addNameOptions,
-  addPrefixOption,
-  addYesOption,
-  confirmDeletion,
-  type DeletionOptions,
-  type NameOptions,
-  nameField,
-} from "./options.ts";
+  addAct,
+  addCall,
+  addGroup,
+  addList,
+  addOrganizationCommand,
+  type InOrganization,
+} from "../../server-commands.ts";
+import { addNameOptions, addPrefixOption, addYesOption, type NameOptions, nameField } from "./options.ts";
 
 const columns: Column<DirectoryEntry>[] = [
   { title: "CONVERSATION", cell: ({ id }) => id },
@@ -71,15 +70,10 @@ export function addConversationsCommands(program: Command, output: Output): void
     done: (answer) => `saved ${titleOf(answer)}`,
   });
   const deletion = "delete a conversation with its history; its participants stop receiving its messages at once";
-  addCall(addYesOption(addOne("delete", deletion)), output, {
+  addAct(addYesOption(addOne("delete", deletion)), output, "deleted", {
     help: "\nExample:\n  herald conversations delete orders --org demo",
-    async call({ admin, url }, cid: string, { org, ...options }: InOrganization & DeletionOptions) {
-      const client = admin();
-      await confirmDeletion(`conversation ${cid} of ${org} with its history`, url, options);
-      await client.deleteConversation(org, cid);
-      return { deleted: cid };
-    },
-    done: ({ deleted }) => `deleted ${deleted}`,
+    toConfirm: (cid, { org }: InOrganization) => `conversation ${cid} of ${org} with its history`,
+    act: (admin, cid, { org }: InOrganization) => admin.deleteConversation(org, cid),
   });
   const messages = addOne(
     "messages",

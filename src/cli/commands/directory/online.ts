@@ -1,13 +1,14 @@
 import type { Command } from "commander";
-import type { OnlineUser } from "../../../../sdk/admin.ts";
+import type { OnlineUser, PageOptions } from "../../../../sdk/admin.ts";
 import { parseUids } from "../../arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
 import type { Output } from "../../output/output.ts";
 import { addListOptions, type ListOptions, printList } from "../../output/pages.ts";
 import { type Column, createTable } from "../../output/table.ts";
+import { addOrganizationCommand, type InOrganization } from "../../server-commands.ts";
 
-type OnlineOptions = ClientOptions & ListOptions & { org: string; uids?: string[]; devices?: true; count?: true };
+type OnlineOptions = ClientOptions & ListOptions & InOrganization & { uids?: string[]; devices?: true; count?: true };
 
 const columns: Column<OnlineUser>[] = [
   { title: "USER", cell: ({ id }) => id },
@@ -22,10 +23,7 @@ const deviceColumn: Column<OnlineUser> = {
 
 /** `herald users online`. */
 export function addOnlineCommand(users: Command, output: Output): void {
-  const command = users
-    .command("online")
-    .description("list the users who are connected now, on all nodes")
-    .requiredOption("--org <id>", "organization")
+  const command = addOrganizationCommand(users, "online", "list the users who are connected now, on all nodes")
     .option("--uids <uid,uid>", "exactly these users, also those who are offline; may be repeated", parseUids)
     .option("--devices", "show the device label of each connection, for the first 20 of --uids")
     .option("--count", "print only how many users and connections there are");
@@ -45,7 +43,7 @@ export function addOnlineCommand(users: Command, output: Output): void {
       }
       const filter = { ...(uids !== undefined && { uids }), ...(devices && { devices }) };
       const { print } = createTable(devices ? [...columns, deviceColumn] : columns, output);
-      const none = "Nobody is online.";
-      await printList((page) => admin.listOnline(org, { ...page, ...filter }), { options, print, none, output });
+      const read = (page: PageOptions) => admin.listOnline(org, { ...page, ...filter });
+      await printList({ read, print, none: "Nobody is online." }, options, output);
     });
 }

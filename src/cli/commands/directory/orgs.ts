@@ -4,15 +4,8 @@ import { parseLimit } from "../../arguments.ts";
 import { printFields, titleOf } from "../../output/fields.ts";
 import type { Output } from "../../output/output.ts";
 import { type Column, createTable } from "../../output/table.ts";
-import { addCall, addGroup, addList } from "../../server-commands.ts";
-import {
-  addNameOptions,
-  addYesOption,
-  confirmDeletion,
-  type DeletionOptions,
-  type NameOptions,
-  nameField,
-} from "./options.ts";
+import { addAct, addCall, addGroup, addList } from "../../server-commands.ts";
+import { addNameOptions, addYesOption, type NameOptions, nameField } from "./options.ts";
 
 const columns: Column<DirectoryEntry>[] = [
   { title: "ORGANIZATION", cell: ({ id }) => id },
@@ -20,12 +13,12 @@ const columns: Column<DirectoryEntry>[] = [
   { title: "CREATED", cell: ({ created_at }) => created_at },
 ];
 
-const limitNames: Record<keyof OrganizationLimits, string> = {
-  requests_per_second: "requests per second",
-  messages_per_second: "messages per second",
-  connections: "connections",
-  stored_bytes: "stored bytes",
-};
+const limitNames: (keyof OrganizationLimits)[] = [
+  "requests_per_second",
+  "messages_per_second",
+  "connections",
+  "stored_bytes",
+];
 
 /** `herald orgs list`, `get`, `put` and `delete`. */
 export function addOrgsCommands(program: Command, output: Output): void {
@@ -46,12 +39,7 @@ export function addOrgsCommands(program: Command, output: Output): void {
     call: ({ admin }, org: string) => admin().getOrganization(org),
     show(shown) {
       printFields(titleOf(shown), [["created", shown.created_at]], output);
-      createTable(limitColumns(shown), output).print([
-        "requests_per_second",
-        "messages_per_second",
-        "connections",
-        "stored_bytes",
-      ]);
+      createTable(limitColumns(shown), output).print(limitNames);
     },
   });
   const put = "create an organization, or change its name and its limits; what is not given stays as it is";
@@ -66,21 +54,16 @@ export function addOrgsCommands(program: Command, output: Output): void {
     done: (answer) => `saved ${titleOf(answer)}`,
   });
   const deletion = "delete an organization with its users, conversations and messages, and close its connections";
-  addCall(addYesOption(addOne("delete", deletion)), output, {
+  addAct(addYesOption(addOne("delete", deletion)), output, "deleted", {
     help: "\nExamples:\n  herald orgs delete bakery\n  herald orgs delete bakery --yes",
-    async call({ admin, url }, org: string, options: DeletionOptions) {
-      const client = admin();
-      await confirmDeletion(`organization ${org} with all its users, conversations and messages`, url, options);
-      await client.deleteOrganization(org);
-      return { deleted: org };
-    },
-    done: ({ deleted }) => `deleted ${deleted}`,
+    toConfirm: (org) => `organization ${org} with all its users, conversations and messages`,
+    act: (admin, org) => admin.deleteOrganization(org),
   });
 }
 
 function limitColumns({ limits, usage }: Organization): Column<keyof OrganizationLimits>[] {
   return [
-    { title: "LIMIT", cell: (name) => limitNames[name] },
+    { title: "LIMIT", cell: (name) => name.replaceAll("_", " ") },
     { title: "USED", cell: (name) => String(usage[name] ?? "unknown") },
     {
       title: "ALLOWED",

@@ -1,19 +1,19 @@
 import type { Command } from "commander";
 import type { User } from "../../../../sdk/admin.ts";
+import { confirmDeletion } from "../../access/prompt.ts";
 import { printFields, titleOf } from "../../output/fields.ts";
 import type { Output } from "../../output/output.ts";
 import { type Column, createTable } from "../../output/table.ts";
-import { addCall, addGroup, addList, addOrganizationCommand, type InOrganization } from "../../server-commands.ts";
-import { addOnlineCommand } from "./online.ts";
 import {
-  addNameOptions,
-  addPrefixOption,
-  addYesOption,
-  confirmDeletion,
-  type DeletionOptions,
-  type NameOptions,
-  nameField,
-} from "./options.ts";
+  addAct,
+  addCall,
+  addGroup,
+  addList,
+  addOrganizationCommand,
+  type InOrganization,
+} from "../../server-commands.ts";
+import { addOnlineCommand } from "./online.ts";
+import { addNameOptions, addPrefixOption, addYesOption, type NameOptions, nameField } from "./options.ts";
 
 const stateOf = ({ blocked }: User) => (blocked ? "blocked" : "active");
 
@@ -55,26 +55,21 @@ export function addUsersCommands(program: Command, output: Output): void {
   });
   addDelete(users, output);
   const block = "block a user: close their connections and refuse all their tokens, also future ones, until unblocked";
-  addCall(addUserCommand(users, "block", block), output, {
+  addAct(addUserCommand(users, "block", block), output, "blocked", {
     help: "\nA user whom the organization does not have yet is created.\n\nExample:\n  herald users block mallory --org demo",
     json: "print the user as one JSON object",
-    call: ({ admin }, uid: string, { org }: InOrganization) => admin().putUser(org, uid, { blocked: true }),
-    done: (_user, uid: string) => `blocked ${uid}`,
+    act: (admin, uid, { org }: InOrganization) => admin.putUser(org, uid, { blocked: true }),
   });
-  addCall(addUserCommand(users, "unblock", "let a blocked user connect again, with the same tokens"), output, {
+  const unblock = "let a blocked user connect again, with the same tokens";
+  addAct(addUserCommand(users, "unblock", unblock), output, "unblocked", {
     help: "\nExample:\n  herald users unblock mallory --org demo",
     json: "print the user as one JSON object",
-    call: ({ admin }, uid: string, { org }: InOrganization) => admin().putUser(org, uid, { blocked: false }),
-    done: (_user, uid: string) => `unblocked ${uid}`,
+    act: (admin, uid, { org }: InOrganization) => admin.putUser(org, uid, { blocked: false }),
   });
   const signOut = "close a user's connections on all nodes and refuse all tokens issued until now; a new token works";
-  addCall(addUserCommand(users, "sign-out", signOut), output, {
+  addAct(addUserCommand(users, "sign-out", signOut), output, "signed_out", {
     help: "\nExample:\n  herald users sign-out bob --org demo",
-    async call({ admin }, uid: string, { org }: InOrganization) {
-      await admin().endSessions(org, uid);
-      return { signed_out: uid };
-    },
-    done: (_answer, uid: string) => `signed out ${uid}`,
+    act: (admin, uid, { org }: InOrganization) => admin.endSessions(org, uid),
   });
   addOnlineCommand(users, output);
 }
@@ -97,7 +92,7 @@ function addDelete(users: Command, output: Output): void {
   );
   addCall(command, output, {
     help: "\nIf erasing breaks off, delete the user again: it continues.\n\nExamples:\n  herald users delete dora --org demo\n  herald users delete dora --org demo --erase-messages --yes",
-    async call({ admin, url }, uid: string, options: InOrganization & DeletionOptions & { eraseMessages?: true }) {
+    async call({ admin, url }, uid: string, options: InOrganization & { yes?: true; eraseMessages?: true }) {
       const { org, eraseMessages } = options;
       const client = admin();
       const what = eraseMessages ? `user ${uid} of ${org}, and all that they wrote,` : `user ${uid} of ${org}`;

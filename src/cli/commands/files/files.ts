@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { printFields } from "../../output/fields.ts";
 import type { Output } from "../../output/output.ts";
-import { addCall, addGroup, addOrganizationCommand, type InOrganization } from "../../server-commands.ts";
+import { addAct, addCall, addGroup, addOrganizationCommand, type InOrganization } from "../../server-commands.ts";
 import { addDownload } from "./download.ts";
 import { addUpload } from "./upload.ts";
 
@@ -27,12 +27,8 @@ export function addFileCommands(program: Command, output: Output): void {
     },
   });
   addDownload(files, output);
-  addCall(addOne("delete", "remove a file; messages that name it stay as they are"), output, {
+  addAct(addOne("delete", "remove a file; messages that name it stay as they are"), output, "deleted", {
     help: "\nExample:\n  herald files delete 01a1fb4a-6a00-7000-8000-000000000002 --org demo",
-    async call({ admin }, id: string, { org }: InOrganization) {
-      await admin().deleteFile(org, id);
-      return { deleted: id };
-    },
-    done: ({ deleted }) => `deleted ${deleted}`,
+    act: (admin, id, { org }: InOrganization) => admin.deleteFile(org, id),
   });
 }

@@ -5,9 +5,8 @@ import { parseCidrs, parseExpiry, parseScopes, parseUids, parseWhole } from "../
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { printFields, titleOf } from "../../output/fields.ts";
 import type { Output } from "../../output/output.ts";
-import { printList } from "../../output/pages.ts";
 import { printableLine } from "../../output/printable.ts";
-import { addCall, addGroup } from "../../server-commands.ts";
+import { addAct, addCall, addGroup } from "../../server-commands.ts";
 
 type CreateOptions = {
   name: string;
@@ -68,13 +67,9 @@ export function addKeysCommands(program: Command, output: Output): void {
     .command("revoke")
     .description("revoke an API key permanently; every node refuses it within 5 seconds")
     .argument("<id>", idHelp);
-  addCall(revoke, output, {
+  addAct(revoke, output, "revoked", {
     help: "\nExamples:\n  herald keys revoke 01a1f90e-0c4d-7a52-b3c6-5d1f2e3a4b5c",
-    async call({ admin }, id: string) {
-      await admin().revokeKey(id);
-      return { revoked: id };
-    },
-    done: ({ revoked }) => `revoked ${revoked}`,
+    act: (admin, id) => admin.revokeKey(id),
   });
 }
 
@@ -118,13 +113,12 @@ function addList(keys: Command, output: Output): void {
   addClientOptions(command)
     .addHelpText("after", "\nExamples:\n  herald keys list\n  herald keys list --json")
     .action(async ({ json, ...access }: ClientOptions & { json?: true }) => {
-      const admin = accessServer(access).admin();
-      const options = { all: true, ...(json && { json }) } as const;
-      const none = "There are no API keys except the bootstrap key.";
-      const print = (items: readonly ApiKey[]) => {
-        for (const key of items) printKey(key, output);
-      };
-      await printList(admin.listKeys, { options, print, none, output });
+      const { items } = await accessServer(access).admin().listKeys();
+      for (const key of items) {
+        if (json) output.json(key);
+        else printKey(key, output);
+      }
+      if (items.length === 0 && !json) output.note("There are no API keys except the bootstrap key.");
     });
 }
 

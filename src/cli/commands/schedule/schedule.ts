@@ -1,11 +1,16 @@
 import { type Command, Option } from "commander";
 import type { ScheduledSend, ScheduledState } from "../../../../sdk/admin.ts";
-import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { printFields } from "../../output/fields.ts";
 import type { Output } from "../../output/output.ts";
-import { printableLine } from "../../output/printable.ts";
 import { type Column, createTable } from "../../output/table.ts";
-import { addCall, addGroup, addList, addOrganizationCommand, type InOrganization } from "../../server-commands.ts";
+import {
+  addAct,
+  addCall,
+  addGroup,
+  addList,
+  addOrganizationCommand,
+  type InOrganization,
+} from "../../server-commands.ts";
 import { addScheduleMessage, addScheduleSystem } from "./put.ts";
 
 const columns: Column<ScheduledSend>[] = [
@@ -50,23 +55,13 @@ export function addScheduleCommands(program: Command, output: Output): void {
       printFields(id, fields, output);
     },
   });
-  const cancel = addOrganizationCommand(
-    schedule,
-    "cancel",
-    "cancel scheduled sends that still wait; they are never sent then",
-  )
-    .argument("<id...>", "ids of the scheduled sends")
-    .option("--json", "print one JSON object on a line for each");
-  addClientOptions(cancel)
-    .addHelpText("after", "\nExample:\n  herald schedule cancel reminder-4711 --org demo")
-    .action(async (ids: string[], { org, json, ...access }: ClientOptions & InOrganization & { json?: true }) => {
-      const admin = accessServer(access).admin();
-      for (const id of ids) {
-        await admin.cancelScheduled(org, id);
-        if (json) output.json({ cancelled: id });
-        else output.result(printableLine(`cancelled ${id}`));
-      }
-    });
+  const cancel = "cancel scheduled sends that still wait; they are never sent then";
+  const command = addOrganizationCommand(schedule, "cancel", cancel).argument("<id...>", "ids of the scheduled sends");
+  addAct(command, output, "cancelled", {
+    help: "\nExample:\n  herald schedule cancel reminder-4711 --org demo",
+    json: "print one JSON object on a line for each",
+    act: (admin, id, { org }: InOrganization) => admin.cancelScheduled(org, id),
+  });
 }
 
 /** What is or was sent, in one line. */

@@ -5,7 +5,14 @@ import { printFields } from "../../output/fields.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
 import { type Column, createTable } from "../../output/table.ts";
-import { addCall, addGroup, addList, addOrganizationCommand, type InOrganization } from "../../server-commands.ts";
+import {
+  addAct,
+  addCall,
+  addGroup,
+  addList,
+  addOrganizationCommand,
+  type InOrganization,
+} from "../../server-commands.ts";
 import { addDeliveryCommands } from "./deliveries.ts";
 
 type PutOptions = InOrganization & {
@@ -58,13 +65,9 @@ export function addWebhookCommands(program: Command, output: Output): void {
       printFields(id, fields, output);
     },
   });
-  addCall(addOne("delete", "delete a webhook with its deliveries"), output, {
+  addAct(addOne("delete", "delete a webhook with its deliveries"), output, "deleted", {
     help: "\nExample:\n  herald webhooks delete push --org demo",
-    async call({ admin }, id: string, { org }: InOrganization) {
-      await admin().deleteWebhook(org, id);
-      return { deleted: id };
-    },
-    done: ({ deleted }) => `deleted ${deleted}`,
+    act: (admin, id, { org }: InOrganization) => admin.deleteWebhook(org, id),
   });
   addCall(addOne("rotate", "give a webhook a new secret; for a day, both sign"), output, {
     help: "\nExample:\n  herald webhooks rotate push --org demo",
