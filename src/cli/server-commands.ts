@@ -87,8 +87,8 @@ export function addList<Item>(
     });
 }
 
-/** The arguments of a command, then its options, but for those that say which server to call, and how to print. */
+/** The arguments of a command, then its options, but for those that say which server to call, how to print, and only to try. */
 function argsOf(command: Command): unknown[] {
-  const { url, key, profile, config, timeout, json, limit, all, cursor, ...own } = command.opts();
+  const { url, key, profile, config, timeout, json, limit, all, cursor, dryRun, ...own } = command.opts();
   return [...command.processedArgs, own];
 }

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import type { Output } from "../output/output.ts";
 import { printableLine } from "../output/printable.ts";
-import { addCall, type InOrganization } from "../server-commands.ts";
-import { dryRunHelp, tellDryRun } from "./send/dry-run.ts";
+import { addOrganizationCommand } from "../server-commands.ts";
+import { addSend } from "./send/send-command.ts";
 
-type ReadOptions = InOrganization & { from: string; cid: string; upTo?: string; dryRun?: true };
+type ReadOptions = { from: string; cid: string; upTo?: string };
 
 const help = `
 Examples:
@@ -13,27 +13,21 @@ Examples:
 
 /** `herald read`. */
 export function addReadCommand(program: Command, output: Output): void {
-  const command = program
-    .command("read")
-    .description("mark a conversation as read by a participant; the authors who are online hear it")
-    .requiredOption("--org <id>", "organization")
+  const description = "mark a conversation as read by a participant; the authors who are online hear it";
+  const command = addOrganizationCommand(program, "read", description)
     .requiredOption("--from <uid>", "who has read, a participant of the conversation")
     .requiredOption("--cid <id>", "conversation")
-    .option("--up-to <id>", "the last message that was read, by the id that the server assigned (default: all)")
-    .option("--dry-run", dryRunHelp);
-  addCall(command, output, {
+    .option("--up-to <id>", "the last message that was read, by the id that the server assigned (default: all)");
+  addSend(command, output, {
     help,
-    json: "print the server's response as one JSON object",
-    async call({ admin }, { org, from, cid, upTo, dryRun }: ReadOptions) {
-      const messageRead = { cid, ...(upTo !== undefined && { ids: [upTo] }) };
-      const envelope = { organizationId: org, senderId: from, messageRead };
-      if (dryRun) return await admin().tryRead(envelope);
-      await admin().markRead(envelope);
+    content: ({ cid, upTo }: ReadOptions) => ({ messageRead: { cid, ...(upTo !== undefined && { ids: [upTo] }) } }),
+    would: "would tell",
+    tryOut: (admin, envelope) => admin.tryRead(envelope),
+    async send(admin, envelope) {
+      await admin.markRead(envelope);
       return { success: true };
     },
-    show(answer, { from, cid, upTo }: ReadOptions) {
-      if ("dry_run" in answer) return tellDryRun(answer, output, "would tell");
-      output.result(printableLine(`${cid} is read by ${from}${upTo === undefined ? "" : ` up to ${upTo}`}`));
-    },
+    show: (_answer, { from, cid, upTo }: ReadOptions) =>
+      output.result(printableLine(`${cid} is read by ${from}${upTo === undefined ? "" : ` up to ${upTo}`}`)),
   });
 }

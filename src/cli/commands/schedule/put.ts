@@ -1,21 +1,15 @@
 import type { Command } from "commander";
-import type {
-  AttachmentInput,
-  CustomParameters,
-  MessageEnvelope,
-  SystemMessageEnvelope,
-} from "../../../../sdk/admin.ts";
+import type { CustomParameters, MessageEnvelope, SystemMessageEnvelope } from "../../../../sdk/admin.ts";
 import { attachmentOption, parseAhead, parseCustomParameters, parseUids } from "../../arguments.ts";
+import { tellId } from "../../errors/advised-error.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
-import { tellId } from "../../output/tell-id.ts";
-import { addCall, addOrganizationCommand, type InOrganization } from "../../server-commands.ts";
-import { dryRunHelp, tellDryRun } from "../send/dry-run.ts";
-import { readContent } from "../send/message.ts";
+import { addOrganizationCommand, type InOrganization } from "../../server-commands.ts";
+import { type ContentOptions, readContent } from "../send/message.ts";
+import { addSend } from "../send/send-command.ts";
 
-type PutOptions = InOrganization & { at: string; id?: string; dryRun?: true };
-type SendOptions<To> = InOrganization & { from: string; to: To; x?: CustomParameters };
-type MessageOptions = SendOptions<string> & { attachment?: AttachmentInput[] };
+type PutOptions = InOrganization & { at: string; id?: string };
+type SystemOptions = { to: string[]; x?: CustomParameters };
 
 const messageExamples = `
 Examples:
@@ -47,10 +41,9 @@ export function addScheduleMessage(schedule: Command, output: Output): void {
     .addOption(attachmentOption());
   addPut(command, output, {
     help: messageExamples,
-    async requestOf(body: string | undefined, { org, from, to, ...content }: MessageOptions) {
-      const message = { cid: to, ...(await readContent(body, content)) };
-      return { organizationId: org, senderId: from, message };
-    },
+    content: async (body: string | undefined, { to, ...more }: ContentOptions & { to: string }) => ({
+      message: { cid: to, ...(await readContent(body, more)) },
+    }),
   });
 }
 
@@ -63,29 +56,21 @@ export function addScheduleSystem(schedule: Command, output: Output): void {
     .option("--x <json>", "custom parameters, a JSON object: the content of the message", parseCustomParameters);
   addPut(command, output, {
     help: systemExamples,
-    async requestOf({ org, from, to, x }: SendOptions<string[]>) {
-      const messageSystem = { uids: to, ...(x !== undefined && { x }) };
-      return { organizationId: org, senderId: from, messageSystem };
-    },
+    content: ({ to, x }: SystemOptions) => ({ messageSystem: { uids: to, ...(x !== undefined && { x }) } }),
   });
 }
 
-type Put = { help: string; requestOf(...args: unknown[]): Promise<MessageEnvelope | SystemMessageEnvelope> };
+type Content = Pick<MessageEnvelope, "message"> | Pick<SystemMessageEnvelope, "messageSystem">;
+type Put = { help: string; content(...args: unknown[]): Content | Promise<Content> };
 
 /** Completes a command that schedules a send. */
-function addPut(command: Command, output: Output, { help, requestOf }: Put): void {
-  addCall(command.option("--dry-run", dryRunHelp), output, {
-    help,
-    json: "print the server's response as one JSON object",
-    async call({ admin }, ...args) {
-      const { org, at, dryRun, id = Bun.randomUUIDv7() } = command.opts<PutOptions>();
-      const order = { send_at: at, request: await requestOf(...args) };
-      if (dryRun) return await admin().trySchedule(org, id, order);
-      return await admin().schedule(org, id, order).catch(tellId(id));
-    },
-    show(answer) {
-      if ("dry_run" in answer) tellDryRun(answer, output);
-      else output.result(printableLine(`scheduled as ${answer.id} for ${answer.send_at}`));
-    },
+function addPut(command: Command, output: Output, put: Put): void {
+  addSend(command, output, {
+    ...put,
+    tryOut: (admin, request, { org, at, id = Bun.randomUUIDv7() }: PutOptions) =>
+      admin.trySchedule(org, id, { send_at: at, request }),
+    send: (admin, request, { org, at, id = Bun.randomUUIDv7() }: PutOptions) =>
+      admin.schedule(org, id, { send_at: at, request }).catch(tellId(id)),
+    show: ({ id, send_at }) => output.result(printableLine(`scheduled as ${id} for ${send_at}`)),
   });
 }

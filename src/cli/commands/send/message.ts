@@ -1,18 +1,17 @@
 import type { Command } from "commander";
 import type { AttachmentInput, CustomParameters, MessageEnvelope } from "../../../../sdk/admin.ts";
 import { attachmentOption, parseCustomParameters, parsePositive } from "../../arguments.ts";
+import { tellId } from "../../errors/advised-error.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
-import { tellId } from "../../output/tell-id.ts";
-import { addCall, type InOrganization } from "../../server-commands.ts";
-import { dryRunHelp, tellDryRun } from "./dry-run.ts";
+import { addOrganizationCommand } from "../../server-commands.ts";
+import { addSend, tellDelivery, waitHelp } from "./send-command.ts";
 import { readStandardInput } from "./standard-input.ts";
-import { tellDelivery, waitHelp } from "./wait.ts";
 
-type ContentOptions = { x?: CustomParameters; attachment?: AttachmentInput[] };
-type MessageOptions = InOrganization &
-  ContentOptions & { from: string; to: string; id?: string; wait?: number; dryRun?: true };
+/** What the options add to the text of a message. */
+export type ContentOptions = { x?: CustomParameters; attachment?: AttachmentInput[] };
+type MessageOptions = ContentOptions & { to: string; id?: string; wait?: number };
 
 const help = `
 Examples:
@@ -27,30 +26,24 @@ Put a text that begins with a dash after --:
 
 /** `herald send message`. */
 export function addSendMessageCommand(send: Command, output: Output): void {
-  const command = send
-    .command("message")
-    .description("send a message to a conversation; its online participants receive it immediately")
+  const description = "send a message to a conversation; its online participants receive it immediately";
+  const command = addOrganizationCommand(send, "message", description)
     .argument("[body]", "text of the message; - reads it from standard input and drops one trailing line break")
-    .requiredOption("--org <id>", "organization")
     .requiredOption("--from <uid>", "sender, a participant of the conversation")
     .requiredOption("--to <cid>", "conversation")
     .option("--id <id>", "id of this send; repeating a send with the same id sends nothing twice (default: random)")
     .option("--x <json>", "custom parameters, a JSON object", parseCustomParameters)
     .addOption(attachmentOption())
-    .option("--wait <seconds>", waitHelp, parsePositive)
-    .option("--dry-run", dryRunHelp);
-  addCall(command, output, {
+    .option("--wait <seconds>", waitHelp, parsePositive);
+  addSend(command, output, {
     help,
-    json: "print the server's response as one JSON object",
-    async call({ admin }, body: string | undefined, { org, from, to, wait, dryRun, ...options }: MessageOptions) {
-      const { id = Bun.randomUUIDv7(), ...more } = options;
-      const message = { id, cid: to, ...(await readContent(body, more)) };
-      const envelope = { organizationId: org, senderId: from, message };
-      if (dryRun) return await admin().tryMessage(envelope);
-      return await admin().sendMessage(envelope, { wait }).catch(tellId(id));
-    },
+    content: async (body: string | undefined, { to, id = Bun.randomUUIDv7(), ...more }: MessageOptions) => ({
+      message: { id, cid: to, ...(await readContent(body, more)) },
+    }),
+    tryOut: (admin, envelope) => admin.tryMessage(envelope),
+    send: (admin, envelope, { wait }: MessageOptions) =>
+      admin.sendMessage(envelope, { wait }).catch(tellId(envelope.message.id)),
     show(answer, _body, { wait }: MessageOptions) {
-      if ("dry_run" in answer) return tellDryRun(answer, output);
       const { mid, server_mid, t } = answer.ask;
       output.result(printableLine(`stored as ${server_mid} (mid ${mid}, t ${t})`));
       tellDelivery(answer, wait, output);

@@ -1,9 +1,7 @@
 import type { Command } from "commander";
 import type { Output } from "../../output/output.ts";
-import { addCall, type InOrganization } from "../../server-commands.ts";
-import { dryRunHelp, tellDryRun } from "./dry-run.ts";
-
-type RecallOptions = InOrganization & { from: string; cid: string; dryRun?: true };
+import { addOrganizationCommand } from "../../server-commands.ts";
+import { addSend } from "./send-command.ts";
 
 const help = `
 Example:
@@ -11,26 +9,21 @@ Example:
 
 /** `herald recall`. */
 export function addRecallCommand(program: Command, output: Output): void {
-  const command = program
-    .command("recall")
-    .description("take messages of a conversation back: their texts are removed, and online participants hear of it")
+  const description =
+    "take messages of a conversation back: their texts are removed, and online participants hear of it";
+  const command = addOrganizationCommand(program, "recall", description)
     .argument(
       "<server_mid...>",
       "ids that the server assigned to the messages, at most 100; all are taken back, or none",
     )
-    .requiredOption("--org <id>", "organization")
     .requiredOption("--from <uid>", "participant who takes them back, whoever sent them")
-    .requiredOption("--cid <id>", "conversation")
-    .option("--dry-run", dryRunHelp);
-  addCall(command, output, {
+    .requiredOption("--cid <id>", "conversation");
+  addSend(command, output, {
     help,
-    json: "print the server's response as one JSON object",
-    async call({ admin }, ids: string[], { org, from, cid, dryRun }: RecallOptions) {
-      const envelope = { organizationId: org, senderId: from, messageDelete: { cid, ids, type: "all" as const } };
-      return dryRun ? await admin().tryRecall(envelope) : await admin().recallMessages(envelope);
-    },
-    show(answer, ids: string[]) {
-      if ("dry_run" in answer) return tellDryRun(answer, output);
+    content: (ids: string[], { cid }: { cid: string }) => ({ messageDelete: { cid, ids, type: "all" as const } }),
+    tryOut: (admin, envelope) => admin.tryRecall(envelope),
+    send: (admin, envelope) => admin.recallMessages(envelope),
+    show(_answer, ids: string[]) {
       const { size } = new Set(ids);
       output.result(`took back ${size === 1 ? "a message" : `${size} messages`}`);
     },

@@ -1,18 +1,16 @@
 import type { Command } from "commander";
 import type { CustomParameters, SystemMessageAddress } from "../../../../sdk/admin.ts";
 import { parseCustomParameters, parsePositive, parseUids } from "../../arguments.ts";
+import { tellId } from "../../errors/advised-error.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
-import { tellId } from "../../output/tell-id.ts";
-import { addCall, type InOrganization } from "../../server-commands.ts";
-import { dryRunHelp, tellDryRun } from "./dry-run.ts";
-import { tellDelivery, waitHelp } from "./wait.ts";
+import { addOrganizationCommand } from "../../server-commands.ts";
+import { addSend, tellDelivery, waitHelp } from "./send-command.ts";
 
 type Recipients = { to?: string[]; toConversation?: string; everyone?: true };
 
-type SystemOptions = InOrganization &
-  Recipients & { from: string; id?: string; x?: CustomParameters; wait?: number; dryRun?: true };
+type SystemOptions = Recipients & { id?: string; x?: CustomParameters; wait?: number };
 
 const help = `
 Examples:
@@ -22,32 +20,25 @@ Examples:
 
 /** `herald send system`. */
 export function addSendSystemCommand(send: Command, output: Output): void {
-  const command = send
-    .command("system")
-    .description(
-      "send a system message to users, to a conversation or to everyone; only users who are online receive it",
-    )
-    .requiredOption("--org <id>", "organization")
+  const description =
+    "send a system message to users, to a conversation or to everyone; only users who are online receive it";
+  const command = addOrganizationCommand(send, "system", description)
     .requiredOption("--from <uid>", "sender, a user of the organization")
     .option("--to <uid,uid>", "recipients, separated by commas; may be repeated", parseUids)
     .option("--to-conversation <cid>", "conversation whose participants receive it, the sender among them")
     .option("--everyone", "send it to all users of the organization")
     .option("--id <id>", "id of this send; repeating a send with the same id sends nothing twice (default: random)")
     .option("--x <json>", "custom parameters, a JSON object: the content of the message", parseCustomParameters)
-    .option("--wait <seconds>", waitHelp, parsePositive)
-    .option("--dry-run", dryRunHelp);
-  addCall(command, output, {
+    .option("--wait <seconds>", waitHelp, parsePositive);
+  addSend(command, output, {
     help,
-    json: "print the server's response as one JSON object",
-    async call({ admin }, { org, from, x, wait, dryRun, ...options }: SystemOptions) {
-      const { id = Bun.randomUUIDv7() } = options;
-      const messageSystem = { id, ...(x !== undefined && { x }), ...addressOf(options) };
-      const envelope = { organizationId: org, senderId: from, messageSystem };
-      if (dryRun) return await admin().trySystemMessage(envelope);
-      return await admin().sendSystemMessage(envelope, { wait }).catch(tellId(id));
-    },
+    content: ({ x, id = Bun.randomUUIDv7(), ...recipients }: SystemOptions) => ({
+      messageSystem: { id, ...(x !== undefined && { x }), ...addressOf(recipients) },
+    }),
+    tryOut: (admin, envelope) => admin.trySystemMessage(envelope),
+    send: (admin, envelope, { wait }: SystemOptions) =>
+      admin.sendSystemMessage(envelope, { wait }).catch(tellId(envelope.messageSystem.id)),
     show(answer, { wait }: SystemOptions) {
-      if ("dry_run" in answer) return tellDryRun(answer, output);
       output.result(printableLine(`stored (mid ${answer.ack.mid}, t ${answer.ack.t})`));
       tellDelivery(answer, wait, output);
     },
