@@ -77,11 +77,7 @@ export function createServices(context: Context, dependencies: Dependencies) {
     maxSeconds: config.HERALD_LIMIT_TOKEN_SECONDS,
     clock,
   });
-  const maxParticipants = config.HERALD_LIMIT_PARTICIPANTS;
-  const recoverable = {
-    maxMessages: config.HERALD_LIMIT_RECOVERY_MESSAGES,
-    maxDays: config.HERALD_LIMIT_RECOVERY_DAYS,
-  };
+  const shared = { ...store, use, limits, audit, thread, clock, elapsed: steadyClock, problemForm, onError };
   const told = createSeen(mostUnreadableTold);
   const deliveryReports = createDeliveryReports(store);
   const waits = createWaits({ bus, nodes: () => later.nodes?.heard ?? [nodeId] });
@@ -93,8 +89,9 @@ export function createServices(context: Context, dependencies: Dependencies) {
   });
   const live = async () => (await later.nodes?.live()) ?? [nodeId];
   const presence = createPresence({ ...store, nodes: { live }, bus });
-  const dryRuns = createDryRuns({ ...store, use, presence, clock, elapsed: steadyClock });
+  const dryRuns = createDryRuns({ ...shared, presence });
   const longReads = createLimiter({ ...longReading, clock: steadyClock, whenBusy: tellToReadLater });
+  const slotsOf = (what: string) => createTransferSlots({ what, ...transfersAtOnce });
   const tellRefused = createSparing({
     tell: (facts, before) => log.info({ ...facts, before }, "refused a user token"),
     clock: steadyClock,
@@ -104,44 +101,28 @@ export function createServices(context: Context, dependencies: Dependencies) {
     tellRefused(reason, { code: error.code, reason });
   };
   return {
-    messages: createMessages({ ...store, use, clock, awaited }),
+    messages: createMessages({ ...shared, awaited }),
     dryRuns,
-    batches: createBatches({
-      ...store,
-      use,
-      thread,
-      dryRuns,
-      slots: createTransferSlots({ what: "batches", ...transfersAtOnce }),
-      limits,
-      clock,
-      elapsed: steadyClock,
-      onError,
-      problemForm,
-    }),
-    changes: createChanges({ ...store, use, clock }),
-    reads: createReads({ ...store, use, clock }),
-    ...createScheduling({ ...store, audit, use, limits, clock, elapsed: steadyClock, problemForm, onError }),
+    batches: createBatches({ ...shared, dryRuns, slots: slotsOf("batches") }),
+    changes: createChanges(shared),
+    reads: createReads(shared),
+    ...createScheduling(shared),
     ...createWebhookService({
-      ...store,
+      ...shared,
       allowsPrivate: config.HERALD_WEBHOOK_ALLOW_PRIVATE,
-      clock,
-      elapsed: steadyClock,
       onDisabled: ({ org, id }) =>
         log.warn({ org, webhook: id }, "switched off a webhook, as its receiver answered 410"),
-      onError,
     }),
     presence,
-    organizations: createOrganizationDirectory({ ...store, limits: organizationLimits, presence, clock }),
+    organizations: createOrganizationDirectory({ ...shared, limits: organizationLimits, presence }),
     acquaintances: createAcquaintances(store),
-    lastSeen: createLastSeen({ ...store, clock }),
-    directory: createDirectory({ ...store, tokens, clock }),
-    erasures: createErasures({ ...store, clock, elapsed: steadyClock }),
+    lastSeen: createLastSeen(shared),
+    directory: createDirectory({ ...shared, tokens }),
+    erasures: createErasures(shared),
     conversations: createConversationDirectory({
-      ...store,
-      use,
+      ...shared,
       largeChanges: createLargeChanges({ clock: steadyClock }),
-      maxParticipants,
-      clock,
+      maxParticipants: limits.participants,
     }),
     history: createHistoryReader({
       ...store,
@@ -150,29 +131,19 @@ export function createServices(context: Context, dependencies: Dependencies) {
         if (told.isNew(joinIds(org, String(offset)))) log.error({ org, offset }, unreadableAdvice);
       },
     }),
-    sessions: createSessions({ ...store, tokens, refusals, clock, onRefused }),
+    sessions: createSessions({ ...shared, tokens, refusals, onRefused }),
     feedStarts: createFeedStarts(store),
-    recovery: createRecovery({ ...store, ...recoverable, clock }),
+    recovery: createRecovery({
+      ...shared,
+      maxMessages: config.HERALD_LIMIT_RECOVERY_MESSAGES,
+      maxDays: config.HERALD_LIMIT_RECOVERY_DAYS,
+    }),
     waits,
     deliveryReports,
     recipients: createRecipients({ ...store, longReads, steadyClock }),
-    receipts: createReceipts({ ...store, clock }),
-    exports: createExports({
-      ...store,
-      slots: createTransferSlots({ what: "exports", ...transfersAtOnce }),
-      thread,
-      elapsed: steadyClock,
-    }),
-    imports: createImports({
-      ...store,
-      use,
-      slots: createTransferSlots({ what: "imports", ...transfersAtOnce }),
-      thread,
-      limits,
-      clock,
-      elapsed: steadyClock,
-      problemForm,
-    }),
+    receipts: createReceipts(shared),
+    exports: createExports({ ...shared, slots: slotsOf("exports") }),
+    imports: createImports({ ...shared, slots: slotsOf("imports") }),
   };
 }
 
