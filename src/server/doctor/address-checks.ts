@@ -3,7 +3,7 @@ import { systemClock } from "../../lib/time/clock.ts";
 import { readTls } from "../../lib/tls/tls-files.ts";
 import { localUrlOf } from "../local-url.ts";
 import { plainHttpAdvice } from "../plain-http.ts";
-import { type Finding, ok } from "./finding.ts";
+import { type Finding, failure, ok, warning } from "./finding.ts";
 
 const answersWithinMs = 2_000;
 const dayMs = 86_400_000;
@@ -17,7 +17,7 @@ export async function checkAddress(config: Config): Promise<Finding[]> {
   const advice = plainHttpAdvice(config);
   if (advice !== undefined) {
     const at = [hostname, internalAddressOf(config)?.hostname ?? []].flat().join(" and ");
-    findings.push({ subject: "TLS", state: "warning", detail: `plain HTTP on ${at}`, advice });
+    findings.push(warning("TLS", `plain HTTP on ${at}`, advice));
   }
   return findings;
 }
@@ -31,7 +31,7 @@ async function checkPort(url: string, hostname: string, port: number): Promise<F
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
     const advice = "stop the program that uses the port, or set HERALD_HOST and HERALD_PORT to an address that is free";
-    return { subject: "address", state: "failure", detail: `a server cannot listen on ${url} (${code})`, advice };
+    return failure("address", `a server cannot listen on ${url} (${code})`, advice);
   }
 }
 
@@ -44,7 +44,7 @@ async function askHealth(url: string): Promise<Finding | undefined> {
     if (!isHerald) throw new Error("not Herald");
     if (response.ok) return ok("address", `Herald answers on ${url}`);
     const advice = `see \`curl ${url}/healthz\` and the server's log`;
-    return { subject: "address", state: "failure", detail: `Herald answers on ${url} that it is not well`, advice };
+    return failure("address", `Herald answers on ${url} that it is not well`, advice);
   } catch {
     return undefined;
   }
@@ -57,20 +57,13 @@ export function checkCertificate({ HERALD_TLS_CERT: cert, HERALD_TLS_KEY: key }:
   const days = Math.floor((expiresAt - systemClock.now()) / dayMs);
   const detail = `valid for ${days} more days`;
   if (days >= soonDays) return [ok("certificate", detail)];
-  const advice = "renew it and replace the files; Herald picks them up without a restart";
-  return [{ subject: "certificate", state: "warning", detail, advice }];
+  return [warning("certificate", detail, "renew it and replace the files; Herald picks them up without a restart")];
 }
 
 /** Which pages may connect. */
 export function checkOrigins({ HERALD_ALLOWED_ORIGINS: origins }: Config): Finding[] {
   if (origins.length === 0) return [ok("origins", "only pages of the server's own origin may connect")];
   if (!origins.includes("*")) return [ok("origins", origins.join(", "))];
-  return [
-    {
-      subject: "origins",
-      state: "warning",
-      detail: "pages of every origin may connect",
-      advice: "list the origins of your own pages in HERALD_ALLOWED_ORIGINS",
-    },
-  ];
+  const advice = "list the origins of your own pages in HERALD_ALLOWED_ORIGINS";
+  return [warning("origins", "pages of every origin may connect", advice)];
 }

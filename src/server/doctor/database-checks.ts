@@ -15,7 +15,7 @@ import { refuseForeignLog } from "../../store/sqlite/foreign-log.ts";
 import { openSqliteReader } from "../../store/sqlite/sqlite.ts";
 import { databaseFileOf } from "../database.ts";
 import { explainFile, findFileFault } from "../file-faults.ts";
-import { type Finding, ok } from "./finding.ts";
+import { type Finding, failure, ok, warning } from "./finding.ts";
 
 const mebibyte = 2 ** 20;
 const oldestPostgres = 150_000; // server_version_num of PostgreSQL 15
@@ -55,8 +55,7 @@ export async function readSchemaOf(config: Config): Promise<SchemaState> {
 export async function checkDatabase(config: Config): Promise<Finding[]> {
   const { HERALD_DATABASE_URL: url } = config;
   const unsuitability = url === undefined ? undefined : await findUnsuitability(url);
-  if (unsuitability !== undefined)
-    return [{ subject: "database", state: "failure", detail: unsuitability.is, advice: unsuitability.advice }];
+  if (unsuitability !== undefined) return [failure("database", unsuitability.is, unsuitability.advice)];
   const examined = withDatabase(config, async (reader) => {
     const schema = await readSchema(reader);
     return [
@@ -70,7 +69,7 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
   } catch (error) {
     const fault = url === undefined ? findFileFault(error) : undefined;
     if (fault === undefined) throw error;
-    return [{ subject: "database", state: "failure", detail: fault.is, advice: fault.advice }];
+    return [failure("database", fault.is, fault.advice)];
   }
 }
 
@@ -84,10 +83,9 @@ async function describeServer(reader: Reader): Promise<Finding[]> {
   const rttMs = Date.now() - askedAt;
   const { bytes } = await readPostgresSizes(reader);
   const detail = `PostgreSQL ${version}, ${Math.ceil(bytes / mebibyte)} MiB`;
-  const isOld = versionNumber < oldestPostgres;
   const upgrade = "upgrade to PostgreSQL 15, which Herald is tested on";
   return [
-    isOld ? { subject: "database", state: "warning", detail, advice: upgrade } : ok("database", detail),
+    versionNumber < oldestPostgres ? warning("database", detail, upgrade) : ok("database", detail),
     describeSkew(Math.round(nowMs - (askedAt + rttMs / 2)), rttMs),
   ];
 }
@@ -95,8 +93,7 @@ async function describeServer(reader: Reader): Promise<Finding[]> {
 function describeSkew(skewMs: number, rttMs: number): Finding {
   const detail = `this machine's clock and the database's differ by ${Math.abs(skewMs)} ms`;
   if (Math.abs(skewMs) <= mostSkewMs + rttMs) return ok("clock", detail);
-  const advice = "synchronize both clocks (NTP): tokens expire by this one";
-  return { subject: "clock", state: "warning", detail, advice };
+  return warning("clock", detail, "synchronize both clocks (NTP): tokens expire by this one");
 }
 
 async function describeNodes(reader: Reader): Promise<Finding> {
@@ -106,14 +103,14 @@ async function describeNodes(reader: Reader): Promise<Finding> {
   const detail = `${nodes.length} of version ${versions.join(" and ")}`;
   if (versions.length === 1 && versions[0] === about.version) return ok("nodes", detail);
   const advice = `this is version ${about.version}; two releases may share a database only while nodes are replaced`;
-  return { subject: "nodes", state: "warning", detail, advice };
+  return warning("nodes", detail, advice);
 }
 
 function describeSchema({ version, known, pending, keepsOlder, isTooNew }: SchemaState): Finding {
   const subject = "schema";
   if (isTooNew) {
     const detail = `a newer version of Herald has migrated the database, and this one knows only ${known} migrations`;
-    return { subject, state: "failure", detail, advice: "start that version, or restore a backup made before it" };
+    return failure(subject, detail, "start that version, or restore a backup made before it");
   }
   if (version === 0) return ok(subject, "none yet; the next start creates it");
   if (pending.length === 0) return ok(subject, `version ${version}, up to date`);
@@ -131,9 +128,7 @@ export async function checkBus({ HERALD_BUS_URL: url, HERALD_DATABASE_URL: datab
   const { version, rttMs } = await probeNats(url);
   const detail = `NATS ${version}, a round trip takes ${rttMs} ms`;
   if (rttMs < slowRttMs) return [ok("bus", detail)];
-  return [
-    { subject: "bus", state: "warning", detail, advice: "move NATS closer: every delivery between nodes waits for it" },
-  ];
+  return [warning("bus", detail, "move NATS closer: every delivery between nodes waits for it")];
 }
 
 /** Whether the outbox can be read, if there is one. */
@@ -143,14 +138,9 @@ export async function checkOutbox({ HERALD_OUTBOX_URL: url }: Config): Promise<F
   try {
     const waitingMs = await table.oldestMs();
     if (waitingMs < lateMs) return [ok("outbox", waitingMs === 0 ? "empty" : "rows are waiting")];
-    return [
-      {
-        subject: "outbox",
-        state: "warning",
-        detail: `its oldest row has been waiting for ${Math.round(waitingMs / 1000)} s`,
-        advice: "look at the logs of the nodes: they cannot read it, or cannot store what it sends",
-      },
-    ];
+    const detail = `its oldest row has been waiting for ${Math.round(waitingMs / 1000)} s`;
+    const advice = "look at the logs of the nodes: they cannot read it, or cannot store what it sends";
+    return [warning("outbox", detail, advice)];
   } finally {
     await table.close();
   }

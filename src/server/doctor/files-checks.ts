@@ -6,7 +6,7 @@ import type { Config } from "../../config.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { FileBytes } from "../../store/files/ports.ts";
 import { openBytes } from "../files.ts";
-import { type Finding, ok } from "./finding.ts";
+import { type Finding, ok, warning } from "./finding.ts";
 
 const subject = "files";
 
@@ -25,8 +25,9 @@ export async function checkFiles(config: Config): Promise<Finding[]> {
   accessSync(exists ? folder : existingParentOf(folder), constants.R_OK | constants.W_OK | constants.X_OK);
   if (databaseUrl === undefined || url !== undefined) return [ok(subject, detail)];
   const advice = "set HERALD_FILES_URL to a bucket, or to a folder that all nodes share";
-  const warning = "files are in this node's data folder, so other nodes of its database cannot serve them";
-  return [{ subject, state: "warning", detail: warning, advice }];
+  return [
+    warning(subject, "files are in this node's data folder, so other nodes of its database cannot serve them", advice),
+  ];
 }
 
 /** Stores, reads and removes a file, as a bucket that is missing looks like an empty one, and a key may do less than all. */

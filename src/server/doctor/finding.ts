@@ -8,25 +8,17 @@ export type Finding = {
   advice?: string;
 };
 
-/** The findings of one check. */
-export type Check = () => Promise<Finding[]> | Finding[];
-
 /** Creates a finding without advice. */
 export function ok(subject: string, detail: string): Finding {
   return { subject, state: "ok", detail };
 }
 
-/** Runs a check; what it throws becomes a failure. */
-export async function runCheck(subject: string, advice: string, check: Check): Promise<Finding[]> {
-  try {
-    return await check();
-  } catch (error) {
-    return [{ subject, state: "failure", detail: reasonOf(error), advice }];
-  }
+/** Creates a finding that can wait. */
+export function warning(subject: string, detail: string, advice: string): Finding {
+  return { subject, state: "warning", detail, advice };
 }
 
-/** The message of the innermost cause. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : reasonOf(error.cause);
+/** Creates a finding that prevents work. */
+export function failure(subject: string, detail: string, advice: string): Finding {
+  return { subject, state: "failure", detail, advice };
 }

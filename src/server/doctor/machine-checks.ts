@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import type { Config } from "../../config.ts";
 import { readDiskSpace } from "../../lib/disk-space.ts";
 import { secretFiles } from "../secrets.ts";
-import { type Finding, ok } from "./finding.ts";
+import { type Finding, failure, ok, warning } from "./finding.ts";
 
 const gibibyte = 2 ** 30;
 const littleBytes = gibibyte;
@@ -28,7 +28,7 @@ export async function checkDisk(config: Config): Promise<Finding[]> {
   const detail = `${(free / gibibyte).toFixed(1)} of ${(all / gibibyte).toFixed(1)} GiB are free`;
   if (free >= littleBytes && free >= all * littleShare) return [ok("disk", detail)];
   const advice = "free some room, or set retention (HERALD_RETENTION_…): once the disk is full, sends are answered 507";
-  return [{ subject: "disk", state: free < littleBytes ? "failure" : "warning", detail, advice }];
+  return [(free < littleBytes ? failure : warning)("disk", detail, advice)];
 }
 
 /** Whether only their owner can read the generated secrets. */
@@ -36,20 +36,16 @@ export function checkSecrets(config: Config): Finding[] {
   const { HERALD_DATA_DIR: folder, HERALD_DATABASE_URL: databaseUrl } = config;
   const files = secretFiles.map((name) => join(folder, name)).filter((file) => existsSync(file));
   const open = files.filter((file) => (statSync(file).mode & othersMayRead) !== 0);
-  const findings: Finding[] = open.map((file) => ({
-    subject: "secrets",
-    state: "failure",
-    detail: `other users of this machine can read ${resolve(file)}`,
-    advice: `run \`chmod 600 ${resolve(file)}\`, and rotate what it holds`,
-  }));
+  const findings = open.map((file) => {
+    const advice = `run \`chmod 600 ${resolve(file)}\`, and rotate what it holds`;
+    return failure("secrets", `other users of this machine can read ${resolve(file)}`, advice);
+  });
   const own = [config.HERALD_ADMIN_API_KEY, config.HERALD_TOKEN_SECRET].filter((value) => value === undefined);
-  if (databaseUrl !== undefined && own.length > 0)
-    findings.push({
-      subject: "cluster",
-      state: "warning",
-      detail: "this node generates secrets that other nodes of its database do not know",
-      advice: "set HERALD_ADMIN_API_KEY and HERALD_TOKEN_SECRET, the same on every node",
-    });
+  if (databaseUrl !== undefined && own.length > 0) {
+    const advice = "set HERALD_ADMIN_API_KEY and HERALD_TOKEN_SECRET, the same on every node";
+    const detail = "this node generates secrets that other nodes of its database do not know";
+    findings.push(warning("cluster", detail, advice));
+  }
   if (findings.length > 0) return findings;
   return [ok("secrets", files.length === 0 ? "no files yet" : "only their owner can read them")];
 }
@@ -62,5 +58,5 @@ export function checkOpenFiles(): Finding[] {
   const detail = `${soft} per process; every connection needs one`;
   if (soft === "unlimited" || Number(soft) >= fewFiles) return [ok("open files", detail)];
   const advice = "raise it where the server is started: `LimitNOFILE=65536` in the systemd unit, or `ulimit -n 65536`";
-  return [{ subject: "open files", state: "warning", detail, advice }];
+  return [warning("open files", detail, advice)];
 }
