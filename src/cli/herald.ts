@@ -136,8 +136,7 @@ async function run(argv: string[], output: Output): Promise<number> {
   try {
     // `herald help users` is another way to write `herald users --help`.
     const given = argv[0] === "help" ? [...argv.slice(1), "--help"] : argv;
-    const words = withKnownWords(program, given);
-    await program.parseAsync(upToUnknownCommand(program, words), { from: "user" });
+    await program.parseAsync(withKnownWords(program, given), { from: "user" });
     return exitCodes.ok;
   } catch (error) {
     // Commander has already printed the help or the error.
@@ -146,22 +145,6 @@ async function run(argv: string[], output: Output): Promise<number> {
     output.note(`${output.noteStyle.red("herald:")} ${message}`);
     return exitCode;
   }
-}
-
-/**
- * The arguments up to the first word that should be a command but is none. Commander then reports it, with the nearest name. With
- * the rest, it would print the help of the group if `--help` follows, and exit with 0.
- */
-function upToUnknownCommand(program: Command, argv: string[]): string[] {
-  let group = program;
-  for (const [index, word] of argv.entries()) {
-    if (word.startsWith("-")) continue; // groups have no options with values
-    const command = group.commands.find((each) => each.name() === word);
-    if (command === undefined) return argv.slice(0, index + 1).filter((each) => !each.startsWith("-"));
-    if (command.commands.length === 0) return argv;
-    group = command;
-  }
-  return argv;
 }
 
 if (import.meta.main) {

@@ -2,8 +2,16 @@ import { ListenError } from "../server/listen-error.ts";
 import type { Herald } from "../server.ts";
 import { CliError, exitCodes } from "./exit-codes.ts";
 
-/** Explains how to fix a failed start. Returns errors that explain themselves, and unexpected ones, unchanged. */
-export function explainStart(error: unknown): unknown {
+/** Waits for a start. If it fails, explains how to fix that; errors that explain themselves, and unexpected ones, stay unchanged. */
+export async function explained<Started>(start: Promise<Started>): Promise<Started> {
+  try {
+    return await start;
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+function explain(error: unknown): unknown {
   if (!(error instanceof ListenError)) return error;
   const { settings, hostname: host, port, code = "" } = error;
   const reasons: Record<string, string> = {

@@ -27,15 +27,14 @@ test.each([
   expect(read(given)).toBe(meant);
 });
 
-test.each([
-  "orgs put create",
-  "users list ls",
-  "tokens create",
-  "token show",
-  "keys update k",
-  "send message show",
-  "create",
-])("%s stays as it is", (given) => expect(read(given)).toBe(given));
+test.each(["orgs put create", "users list ls", "tokens create", "token show", "send message show", "create"])(
+  "%s stays as it is",
+  (given) => expect(read(given)).toBe(given),
+);
+
+test("what follows a word that is no command is left out", () => {
+  expect(read("--json key update k --help")).toBe("keys update");
+});
 
 test("every group of which things can be listed knows all words for what it can do", () => {
   for (const group of createProgram(createOutput()).commands) {

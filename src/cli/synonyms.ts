@@ -25,23 +25,29 @@ const verbs: readonly { words: readonly string[]; commands: readonly string[] }[
   { words: ["delete", "del", "remove", "rm", "revoke", "cancel"], commands: ["delete", "remove", "revoke", "cancel"] },
 ];
 
-/** The same words, in which each that is no command but another word for one is replaced by that. */
+/**
+ * The same words, in which each that is no command but another word for one is replaced by that. They end with the first that should
+ * be a command but is none, without options: Commander then reports it, with the nearest name. With the rest, it would print the help
+ * of the group if `--help` follows, and exit with 0.
+ */
 export function withKnownWords(program: Command, argv: readonly string[]): string[] {
+  const known: string[] = [];
   let group = program;
-  let isOver = false;
-  return argv.map((word) => {
-    if (isOver || word.startsWith("-")) return word; // groups have no options with values
-    const find = (name: string) => group.commands.find((each) => each.name() === name);
-    const command =
-      find(word) ??
-      candidates(word, group === program)
-        .map(find)
-        .find(Boolean);
-    if (command === undefined || command.commands.length === 0) isOver = true;
-    if (command === undefined) return word;
+  for (const [index, word] of argv.entries()) {
+    const isOption = word.startsWith("-"); // groups have no options with values
+    const command = isOption ? undefined : findCommand(group, word, group === program);
+    known.push(command?.name() ?? word);
+    if (isOption) continue;
+    if (command === undefined) return known.filter((each) => !each.startsWith("-"));
+    if (command.commands.length === 0) return [...known, ...argv.slice(index + 1)];
     group = command;
-    return command.name();
-  });
+  }
+  return known;
+}
+
+function findCommand(group: Command, word: string, isTop: boolean): Command | undefined {
+  const names = [word, ...candidates(word, isTop)];
+  return names.map((name) => group.commands.find((each) => each.name() === name)).find(Boolean);
 }
 
 function candidates(word: string, isGroup: boolean): readonly string[] {

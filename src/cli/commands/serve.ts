@@ -7,7 +7,7 @@ import { parseWorkers } from "../arguments.ts";
 import type { Output } from "../output/output.ts";
 import { renderWelcome } from "../output/welcome.ts";
 import { untilSignal } from "../signals.ts";
-import { explainStart, stopInTime } from "../start-stop.ts";
+import { explained, stopInTime } from "../start-stop.ts";
 import { serveWorkers } from "../workers/serve-workers.ts";
 
 /** `herald serve`. */
@@ -55,9 +55,7 @@ async function serve({ config: configFile, workers }: Options, output: Output): 
   // Before the start: whoever sees "listening" in the log may stop the server immediately.
   const stopped = untilSignal(process, (exitCode) => process.exit(exitCode));
   const { startHerald } = await import("../../server.ts");
-  const herald = await startHerald(config).catch((error: unknown) => {
-    throw explainStart(error);
-  });
+  const herald = await explained(startHerald(config));
   await welcome(herald);
   await stopped;
   await stopInTime(herald);

@@ -2,7 +2,7 @@ import { type Config, ConfigError } from "../../config.ts";
 import type { Herald } from "../../server.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
 import { untilSignal } from "../signals.ts";
-import { explainStart } from "../start-stop.ts";
+import { explained } from "../start-stop.ts";
 import { createSupervisor } from "./supervisor.ts";
 import { spawnWorker, type WorkerReady } from "./worker.ts";
 import { createGathering } from "./worker-metrics.ts";
@@ -27,9 +27,7 @@ export async function serveWorkers({ config, configFile, count, onReady }: Optio
   }
   const stopped = untilSignal(process, (exitCode) => process.exit(exitCode));
   const { prepareWorkers } = await import("../../server/preparing.ts");
-  const { url, adminUrl, ports, adminKey, log } = await prepareWorkers(config).catch((error: unknown) => {
-    throw explainStart(error);
-  });
+  const { url, adminUrl, ports, adminKey, log } = await explained(prepareWorkers(config));
   let demo: Herald["demo"];
   const onTold = (told: WorkerReady) => {
     demo ??= told.demo;

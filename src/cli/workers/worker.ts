@@ -4,7 +4,7 @@ import type { SharedPorts } from "../../server/listen.ts";
 import type { Herald } from "../../server.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
 import { ownCommand } from "../own-command.ts";
-import { explainStart, stopInTime } from "../start-stop.ts";
+import { explained, stopInTime } from "../start-stop.ts";
 import type { Worker } from "./supervisor.ts";
 import { type createGathering, createWorkerMetrics, type FromWorker, type ToWorker } from "./worker-metrics.ts";
 
@@ -33,11 +33,7 @@ export function addWorkerCommand(program: Command): void {
       let herald: Herald | undefined;
       const metrics = createWorkerMetrics(tell, () => herald?.metrics() ?? []);
       process.on("message", (message: ToWorker) => metrics.hear(message));
-      herald = await startHerald(config, { worker: Number(number), gatherMetrics: metrics.gather }).catch(
-        (error: unknown) => {
-          throw explainStart(error);
-        },
-      );
+      herald = await explained(startHerald(config, { worker: Number(number), gatherMetrics: metrics.gather }));
       tell({ kind: "ready", demo: herald.demo });
       await stopped.promise;
       await stopInTime(herald);
