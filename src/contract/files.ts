@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { createdAt, identifier, text } from "./identifiers.ts";
+import { createdAt, text } from "./identifiers.ts";
 
 /** The media type of bytes of which nothing is known (RFC 2046, section 4.5.1). */
 export const anyBytes = "application/octet-stream";
@@ -32,6 +32,3 @@ export type FileShown = z.infer<typeof fileShown>;
 export const uploadQuery = z.strictObject({
   name: text(1, maxNameCharacters).meta({ description: "The name of the file, with its extension." }),
 });
-
-/** The id of a file in a path. */
-export const fileId = identifier.meta({ description: "The file." });

@@ -9,22 +9,10 @@ import {
 } from "../directory.ts";
 import { conversationExample, messageExample, userExample } from "../documents/examples.ts";
 import type { PayloadLimits } from "../limits.ts";
-import {
-  conversationPath,
-  defineOperation,
-  organizationPath,
-  pageAnswers,
-  putAnswers,
-  subpath,
-  userPath,
-} from "./operation.ts";
+import { defineOperation, pageAnswers, putAnswers } from "./operation.ts";
 
 // The writer takes about a millisecond for a hundred participants, and a key may make a thousand requests per second.
 const participantsPerRequest = 100;
-const participantPath = {
-  path: `${conversationPath.path}/participants/{uid}`,
-  params: conversationPath.params.extend({ uid: userPath.params.shape.uid }),
-};
 const read = { method: "get", tag: "Conversations", scope: "directory:read" } as const;
 const put = { method: "put", tag: "Conversations", scope: "directory:write" } as const;
 const remove = { method: "delete", tag: "Conversations", scope: "directory:write" } as const;
@@ -34,7 +22,7 @@ export function createConversationOperations(limits: PayloadLimits) {
   return {
     putConversation: defineOperation({
       ...put,
-      ...conversationPath,
+      path: "/admin/organizations/{org}/conversations/{cid}",
       summary: "Create or update a conversation",
       description:
         "`participants` replaces the set of participants. Open connections follow the change immediately. A change of more than 250 participants is made in steps, each of which is stored and takes effect separately. If you get no response, only some steps may have been made: repeat the call. If two calls replace the set at the same time, the last one wins.",
@@ -47,14 +35,14 @@ export function createConversationOperations(limits: PayloadLimits) {
     }),
     getConversation: defineOperation({
       ...read,
-      ...conversationPath,
+      path: "/admin/organizations/{org}/conversations/{cid}",
       summary: "Get a conversation",
       answers: { 200: { description: "The conversation.", schema: resource, example: conversationExample } },
       errors: ["organization_not_found", "conversation_not_found"],
     }),
     deleteConversation: defineOperation({
       ...remove,
-      ...conversationPath,
+      path: "/admin/organizations/{org}/conversations/{cid}",
       summary: "Delete a conversation",
       description:
         "Participants stop receiving its messages immediately, and its history is deleted. More than 250 participants are removed in steps. If you get no response, repeat the call.",
@@ -63,7 +51,7 @@ export function createConversationOperations(limits: PayloadLimits) {
     }),
     listConversations: defineOperation({
       ...read,
-      ...subpath(organizationPath, "/conversations"),
+      path: "/admin/organizations/{org}/conversations",
       summary: "List the conversations of an organization, by id",
       query: prefixQuery,
       answers: pageAnswers(resourcePage, [conversationExample]),
@@ -71,7 +59,7 @@ export function createConversationOperations(limits: PayloadLimits) {
     }),
     putParticipant: defineOperation({
       ...put,
-      ...participantPath,
+      path: "/admin/organizations/{org}/conversations/{cid}/participants/{uid}",
       summary: "Add a participant",
       description: "Creates the user if necessary. Returns the user.",
       answers: {
@@ -82,14 +70,14 @@ export function createConversationOperations(limits: PayloadLimits) {
     }),
     deleteParticipant: defineOperation({
       ...remove,
-      ...participantPath,
+      path: "/admin/organizations/{org}/conversations/{cid}/participants/{uid}",
       summary: "Remove a participant",
       answers: { 204: { description: "Removed." } },
       errors: ["organization_not_found", "conversation_not_found", "user_not_found", "storage_full"],
     }),
     listParticipants: defineOperation({
       ...read,
-      ...subpath(conversationPath, "/participants"),
+      path: "/admin/organizations/{org}/conversations/{cid}/participants",
       summary: "List the participants of a conversation, by id",
       query: pageQuery,
       answers: pageAnswers(resourcePage, [userExample]),
@@ -97,7 +85,7 @@ export function createConversationOperations(limits: PayloadLimits) {
     }),
     listMessages: defineOperation({
       method: "get",
-      ...subpath(conversationPath, "/messages"),
+      path: "/admin/organizations/{org}/conversations/{cid}/messages",
       tag: "Conversations",
       scope: "history:read",
       audit: "all", // nothing else records who read messages

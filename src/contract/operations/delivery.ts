@@ -7,28 +7,8 @@ import {
   systemRecipientQuery,
 } from "../delivery.ts";
 import { messageReportExample, recipientExamples, systemMessageReportExample } from "../documents/examples.ts";
-import { identifier } from "../identifiers.ts";
-import { defineOperation, organizationPath, pageAnswers, subpath } from "./operation.ts";
+import { defineOperation, pageAnswers } from "./operation.ts";
 
-const { params } = organizationPath;
-const messagePath = {
-  path: `${organizationPath.path}/messages/{server_mid}`,
-  params: params.extend({
-    server_mid: identifier.meta({
-      description: "The `server_mid` of the send.",
-      examples: [messageReportExample.message._id],
-    }),
-  }),
-};
-const systemMessagePath = {
-  path: `${organizationPath.path}/system-messages/{mid}`,
-  params: params.extend({
-    mid: identifier.meta({
-      description: "The `mid` of the send.",
-      examples: [systemMessageReportExample.system_message._id],
-    }),
-  }),
-};
 const read = { method: "get", tag: "Messages", scope: "history:read", audit: "all" } as const; // message content is shown
 
 const aboutPages =
@@ -38,7 +18,7 @@ const aboutPages =
 export const deliveryOperations = {
   getMessage: defineOperation({
     ...read,
-    ...messagePath,
+    path: "/admin/organizations/{org}/messages/{server_mid}",
     summary: "Read a message and its delivery report",
     description:
       "Delivered means written to an open connection. Only an acknowledgement proves that a client received the message. The figures cover all nodes and are about a second old. If a node crashes, the figures that it had not yet stored are lost.",
@@ -47,7 +27,7 @@ export const deliveryOperations = {
   }),
   getSystemMessage: defineOperation({
     ...read,
-    ...systemMessagePath,
+    path: "/admin/organizations/{org}/system-messages/{mid}",
     summary: "Read a system message and its delivery report",
     description:
       "The report includes the delivery to each of the `uids`. For a system message to a conversation or to everyone, it consists of the figures only. If several senders used the same id, `senderId` is required; without it, the response is 422. Once the id is removed at the end of its retention, the response is 404.",
@@ -59,7 +39,7 @@ export const deliveryOperations = {
   }),
   listRecipients: defineOperation({
     ...read,
-    ...subpath(messagePath, "/recipients"),
+    path: "/admin/organizations/{org}/messages/{server_mid}/recipients",
     summary: "List the recipients of a message, and who has it",
     description: `Recipients are the participants when the message was stored, including the sender and those who have left since, by id. A message from an import has none. ${aboutPages}`,
     query: recipientQuery,
@@ -68,7 +48,7 @@ export const deliveryOperations = {
   }),
   listSystemRecipients: defineOperation({
     ...read,
-    ...subpath(systemMessagePath, "/recipients"),
+    path: "/admin/organizations/{org}/system-messages/{mid}/recipients",
     summary: "List the recipients of a system message, and who has it",
     description: `Recipients are the \`uids\`, in their order, or the participants of the \`cid\` when the system message was stored, by id. A system message to everyone has no list: the response is 404 \`not_found\`. If several senders used the same id, \`senderId\` is required; without it, the response is 422. ${aboutPages}`,
     query: systemRecipientQuery,

@@ -12,23 +12,10 @@ import {
   user,
   userPage,
 } from "../directory.ts";
-import {
-  exampleIds,
-  organizationExample,
-  organizationShownExample,
-  tokenExample,
-  userExample,
-} from "../documents/examples.ts";
-import { identifier } from "../identifiers.ts";
+import { organizationExample, organizationShownExample, tokenExample, userExample } from "../documents/examples.ts";
 import type { PayloadLimits } from "../limits.ts";
-import { defineOperation, organizationPath, pageAnswers, putAnswers, subpath, userPath } from "./operation.ts";
+import { defineOperation, pageAnswers, putAnswers } from "./operation.ts";
 
-const tokenPath = {
-  path: `${userPath.path}/tokens/{jti}`,
-  params: userPath.params.extend({
-    jti: identifier.meta({ description: "The `jti` of the token.", examples: [exampleIds.token] }),
-  }),
-};
 const readOrganizations = { method: "get", tag: "Organizations", scope: "directory:read" } as const;
 const readUsers = { method: "get", tag: "Users", scope: "directory:read" } as const;
 const deleteOfUsers = { method: "delete", tag: "Users", scope: "directory:write" } as const;
@@ -38,7 +25,7 @@ export function createTokenOperations(limits: PayloadLimits) {
   return {
     createToken: defineOperation({
       method: "post",
-      ...subpath(userPath, "/tokens"),
+      path: "/admin/organizations/{org}/users/{uid}/tokens",
       tag: "Users",
       scope: "directory:write",
       summary: "Issue a token for a user",
@@ -62,7 +49,7 @@ export function createTokenOperations(limits: PayloadLimits) {
 export const directoryOperations = {
   putOrganization: defineOperation({
     method: "put",
-    ...organizationPath,
+    path: "/admin/organizations/{org}",
     tag: "Organizations",
     scope: "directory:write",
     summary: "Create or update an organization",
@@ -76,7 +63,7 @@ export const directoryOperations = {
   }),
   getOrganization: defineOperation({
     ...readOrganizations,
-    ...organizationPath,
+    path: "/admin/organizations/{org}",
     summary: "Get an organization, its limits and its usage",
     answers: {
       200: { description: "The organization.", schema: organizationShown, example: organizationShownExample },
@@ -85,7 +72,7 @@ export const directoryOperations = {
   }),
   deleteOrganization: defineOperation({
     method: "delete",
-    ...organizationPath,
+    path: "/admin/organizations/{org}",
     tag: "Organizations",
     scope: "directory:write",
     summary: "Delete an organization and everything in it",
@@ -103,7 +90,7 @@ export const directoryOperations = {
   }),
   putUser: defineOperation({
     method: "put",
-    ...userPath,
+    path: "/admin/organizations/{org}/users/{uid}",
     tag: "Users",
     scope: "directory:write",
     summary: "Create, update, block or unblock a user",
@@ -117,14 +104,14 @@ export const directoryOperations = {
   }),
   getUser: defineOperation({
     ...readUsers,
-    ...userPath,
+    path: "/admin/organizations/{org}/users/{uid}",
     summary: "Get a user",
     answers: { 200: { description: "The user.", schema: user, example: userExample } },
     errors: ["organization_not_found", "user_not_found"],
   }),
   deleteUser: defineOperation({
     ...deleteOfUsers,
-    ...userPath,
+    path: "/admin/organizations/{org}/users/{uid}",
     summary: "Delete a user",
     description:
       "Removes the user from all conversations and closes the user's connections with 4403. The user's messages remain, unless `messages=erase` is given: then every message that the user wrote is taken back, imported ones too, as by `DELETE /admin/message`; participants hear `message_delete`. System messages that the user sent keep only their ids, and the user's name is forgotten. The response comes when all is erased: after about a second for each 20,000 messages of the user, and for each million events of the organization. If the call breaks off, repeat it: it continues, even though the user is already deleted.",
@@ -134,7 +121,7 @@ export const directoryOperations = {
   }),
   listUsers: defineOperation({
     ...readUsers,
-    ...subpath(organizationPath, "/users"),
+    path: "/admin/organizations/{org}/users",
     summary: "List the users of an organization, by id",
     query: prefixQuery,
     answers: pageAnswers(userPage, [userExample]),
@@ -142,7 +129,7 @@ export const directoryOperations = {
   }),
   revokeToken: defineOperation({
     ...deleteOfUsers,
-    ...tokenPath,
+    path: "/admin/organizations/{org}/users/{uid}/tokens/{jti}",
     summary: "Revoke one token of a user",
     description:
       "Revokes the token with this `jti`, whoever issued it: closes the connections that use it with 4403 and refuses it from now on. The user's other tokens remain valid.",
@@ -151,7 +138,7 @@ export const directoryOperations = {
   }),
   deleteSessions: defineOperation({
     ...deleteOfUsers,
-    ...subpath(userPath, "/sessions"),
+    path: "/admin/organizations/{org}/users/{uid}/sessions",
     summary: "Sign a user out everywhere",
     description: "Closes the user's connections with 4403 and refuses all tokens issued until now.",
     answers: { 204: { description: "Signed out." } },

@@ -1,14 +1,9 @@
 import { z } from "zod";
-import { exampleIds, fileExample } from "../documents/examples.ts";
-import { fileId, fileShown, uploadQuery } from "../files.ts";
+import { fileExample } from "../documents/examples.ts";
+import { fileShown, uploadQuery } from "../files.ts";
 import { identifier } from "../identifiers.ts";
-import { defineOperation, organizationPath, subpath } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
-const collectionPath = subpath(organizationPath, "/files");
-const onePath = {
-  path: `${collectionPath.path}/{file_id}`,
-  params: organizationPath.params.extend({ file_id: fileId.meta({ examples: [exampleIds.file] }) }),
-};
 const stored = { description: "The file is stored.", schema: fileShown, example: fileExample };
 const upload = {
   tag: "Files",
@@ -21,7 +16,7 @@ export const fileOperations = {
   createFile: defineOperation({
     ...upload,
     method: "post",
-    ...collectionPath,
+    path: "/admin/organizations/{org}/files",
     summary: "Upload a file",
     description:
       "The body is the bytes, and `Content-Type` their media type. They are stored before the response. An attachment of a message names the file by its `file_id`. A file that no message has named within 24 hours is removed. An upload that breaks off leaves nothing.",
@@ -32,7 +27,7 @@ export const fileOperations = {
   putFile: defineOperation({
     ...upload,
     method: "put",
-    ...onePath,
+    path: "/admin/organizations/{org}/files/{file_id}",
     summary: "Upload the bytes of an announced file",
     description:
       "A send whose attachment has no `file_id` announces a file: recipients see its id at once, and this call stores its bytes. Bytes that were stored before are replaced.",
@@ -44,7 +39,7 @@ export const fileOperations = {
   }),
   getFile: defineOperation({
     method: "get",
-    ...onePath,
+    path: "/admin/organizations/{org}/files/{file_id}",
     tag: "Files",
     scope: "history:read",
     summary: "Read what is known of a file",
@@ -55,7 +50,6 @@ export const fileOperations = {
   downloadFile: defineOperation({
     method: "get",
     path: "/files/{file_id}",
-    params: z.strictObject({ file_id: onePath.params.shape.file_id }),
     tag: "Files",
     scope: "history:read",
     limitsItself: true,
@@ -79,7 +73,7 @@ export const fileOperations = {
   }),
   deleteFile: defineOperation({
     method: "delete",
-    ...onePath,
+    path: "/admin/organizations/{org}/files/{file_id}",
     tag: "Files",
     scope: "files:write",
     summary: "Remove a file",

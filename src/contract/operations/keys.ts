@@ -1,14 +1,8 @@
-import { z } from "zod";
 import { pageQuery } from "../directory.ts";
 import { apiKeyExample, apiKeySecretExample, ownKeyExample } from "../documents/examples.ts";
-import { identifier } from "../identifiers.ts";
 import { apiKey, apiKeyPage, apiKeyWithSecret, createKeyRequest, ownKey, rotateKeyRequest } from "../keys/keys.ts";
-import { defineOperation, pageAnswers, subpath } from "./operation.ts";
+import { defineOperation, pageAnswers } from "./operation.ts";
 
-const onePath = {
-  path: "/admin/keys/{id}",
-  params: z.strictObject({ id: identifier.meta({ description: "The key's id.", examples: [apiKeyExample.id] }) }),
-};
 const managed = { tag: "Keys", scope: "keys:manage", limitsItself: true } as const;
 const withSecret = { ...apiKeyExample, key: apiKeySecretExample };
 
@@ -52,7 +46,7 @@ export const keyOperations = {
   }),
   getKey: defineOperation({
     method: "get",
-    ...onePath,
+    path: "/admin/keys/{id}",
     ...managed,
     summary: "Get an API key",
     answers: { 200: { description: "The key, without its secret.", schema: apiKey, example: apiKeyExample } },
@@ -60,7 +54,7 @@ export const keyOperations = {
   }),
   rotateKey: defineOperation({
     method: "post",
-    ...subpath(onePath, "/rotate"),
+    path: "/admin/keys/{id}/rotate",
     ...managed,
     summary: "Rotate the secret of an API key",
     description:
@@ -79,7 +73,7 @@ export const keyOperations = {
   }),
   deleteKey: defineOperation({
     method: "delete",
-    ...onePath,
+    path: "/admin/keys/{id}",
     ...managed,
     summary: "Revoke an API key",
     description:

@@ -1,6 +1,13 @@
 import { z } from "zod";
 import type { AuditTarget } from "../audit.ts";
-import { exampleIds } from "../documents/examples.ts";
+import {
+  apiKeyExample,
+  exampleIds,
+  messageExample,
+  scheduledSendExample,
+  systemMessageExample,
+} from "../documents/examples.ts";
+import { webhookDeliveryExample, webhookExample } from "../documents/webhook-examples.ts";
 import type { ErrorCode } from "../errors/errors.ts";
 import { identifier } from "../identifiers.ts";
 import type { Scope } from "../keys/scopes.ts";
@@ -93,8 +100,29 @@ export type Operation<
 /** No query parameters. */
 export const noQuery = z.strictObject({});
 
-/** No path parameters. */
-const noParams = z.strictObject({});
+const id = (description: string, example: string) => identifier.meta({ description, examples: [example] });
+
+/** What each `{name}` in a path stands for. Of one path, they are in this order. */
+const pathParameters = {
+  org: id("The organization.", exampleIds.organization),
+  cid: id("The conversation.", exampleIds.conversation),
+  uid: id("The user.", exampleIds.user),
+  jti: id("The `jti` of the token.", exampleIds.token),
+  sid: id("The scheduled send.", scheduledSendExample.id),
+  wid: id("The webhook.", webhookExample.id),
+  did: id("The delivery.", webhookDeliveryExample.id),
+  server_mid: id("The `server_mid` of the send.", messageExample._id),
+  mid: id("The `mid` of the send.", systemMessageExample._id),
+  file_id: id("The file.", exampleIds.file),
+  id: id("The key's id.", apiKeyExample.id),
+};
+type Parameters = typeof pathParameters;
+type NamesIn<Path> = Path extends `${string}{${infer Name extends keyof Parameters}}${infer Rest}`
+  ? Name | NamesIn<Rest>
+  : never;
+
+/** The schema of the parameters of a path. */
+type ParamsOf<Path> = z.ZodObject<Pick<Parameters, NamesIn<Path>>, z.core.$strict>;
 
 /** An operation without its name, which is that of its member in `createOperations`. */
 type Unnamed<
@@ -104,23 +132,26 @@ type Unnamed<
 > = Omit<Operation<Params, Query, Body>, "operationId">;
 
 /** What an operation has none of, if its definition does not say. */
-type Omissible = "params" | "query" | "body" | "errors";
+type Omissible = "query" | "body" | "errors";
 
 /** What defines an operation. */
 type Definition<
-  Params extends z.ZodType = z.ZodType,
+  Path extends string = string,
   Query extends z.ZodType = z.ZodType,
   Body extends z.ZodType | undefined = z.ZodType | undefined,
-> = Omit<Unnamed<Params, Query, Body>, Omissible> & Partial<Pick<Unnamed<Params, Query, Body>, Omissible>>;
+> = { path: Path } & Omit<Unnamed<z.ZodType, Query, Body>, "path" | "params" | Omissible> &
+  Partial<Pick<Unnamed<z.ZodType, Query, Body>, Omissible>>;
 
 /** Preserves the types of an operation's schemas, so that the compiler checks its handler against them. */
 export function defineOperation<
-  Params extends z.ZodType = typeof noParams,
+  Path extends string,
   Query extends z.ZodType = typeof noQuery,
   Body extends z.ZodType | undefined = undefined,
->(definition: Definition<Params, Query, Body>): Unnamed<Params, Query, Body>;
+>(definition: Definition<Path, Query, Body>): Unnamed<ParamsOf<Path>, Query, Body>;
 export function defineOperation(definition: Definition): Unnamed {
-  return { params: noParams, query: noQuery, body: undefined, errors: [], ...definition };
+  const named = Object.entries(pathParameters).filter(([name]) => definition.path.includes(`{${name}}`));
+  const params = z.strictObject(Object.fromEntries(named));
+  return { params, query: noQuery, body: undefined, errors: [], ...definition };
 }
 
 /** Names each operation by its member. */
@@ -131,30 +162,6 @@ export function named(operations: Record<string, Unnamed>): Record<string, Opera
   return Object.fromEntries(
     Object.entries(operations).map(([operationId, operation]) => [operationId, { operationId, ...operation }]),
   );
-}
-
-const org = identifier.meta({ description: "The organization.", examples: [exampleIds.organization] });
-const uid = identifier.meta({ description: "The user.", examples: [exampleIds.user] });
-const cid = identifier.meta({ description: "The conversation.", examples: [exampleIds.conversation] });
-
-/** The path of an organization. */
-export const organizationPath = { path: "/admin/organizations/{org}", params: z.strictObject({ org }) };
-
-/** The path of a user. */
-export const userPath = {
-  path: `${organizationPath.path}/users/{uid}`,
-  params: z.strictObject({ org, uid }),
-};
-
-/** The path of a conversation. */
-export const conversationPath = {
-  path: `${organizationPath.path}/conversations/{cid}`,
-  params: z.strictObject({ org, cid }),
-};
-
-/** A path below another one, with the same parameters. */
-export function subpath<Params>({ path, params }: { path: string; params: Params }, rest: string) {
-  return { path: `${path}${rest}`, params };
 }
 
 /** The answers of a list: a page, here with these items. */

@@ -3,7 +3,7 @@ import { feedQuery } from "../connections/feed.ts";
 import { messageExample, nodeExample, onlineUserExample, systemMessageExample } from "../documents/examples.ts";
 import { nodeList } from "../nodes.ts";
 import { onlineCount, onlinePage, onlineQuery } from "../presence.ts";
-import { defineOperation, organizationPath, subpath } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 const feedExample = [
   `event: message\nid: ${messageExample._id}\ndata: ${JSON.stringify({ message: messageExample })}\n\n`,
@@ -15,7 +15,7 @@ const feedExample = [
 export const presenceOperations = {
   listOnline: defineOperation({
     method: "get",
-    ...subpath(organizationPath, "/online"),
+    path: "/admin/organizations/{org}/online",
     tag: "Presence",
     scope: "observe",
     summary: "List the users who are connected now, by id",
@@ -42,7 +42,7 @@ export const presenceOperations = {
   }),
   streamEvents: defineOperation({
     method: "get",
-    ...subpath(organizationPath, "/events"),
+    path: "/admin/organizations/{org}/events",
     tag: "Presence",
     scope: "observe",
     audit: "all", // it shows message content

@@ -1,18 +1,11 @@
 import { dryRunResponse, sendQuery } from "../delivery.ts";
 import { scheduledSendExample, sentScheduledSendExample } from "../documents/examples.ts";
-import { identifier } from "../identifiers.ts";
 import type { Scope } from "../keys/scopes.ts";
 import type { PayloadLimits } from "../limits.ts";
 import { createPutScheduledRequest, scheduledPage, scheduledQuery, scheduledSend } from "../schedule.ts";
 import { senderErrors } from "./messages.ts";
-import { defineOperation, organizationPath, pageAnswers, subpath } from "./operation.ts";
+import { defineOperation, pageAnswers } from "./operation.ts";
 
-const onePath = {
-  path: `${organizationPath.path}/scheduled/{sid}`,
-  params: organizationPath.params.extend({
-    sid: identifier.meta({ description: "The scheduled send.", examples: [scheduledSendExample.id] }),
-  }),
-};
 const sendScopes: [Scope, Scope] = ["message:send", "system:send"];
 const recipientsPerRequest = 1_000;
 
@@ -21,7 +14,7 @@ export function createScheduleOperations(limits: PayloadLimits) {
   return {
     putScheduled: defineOperation({
       method: "put",
-      ...onePath,
+      path: "/admin/organizations/{org}/scheduled/{sid}",
       tag: "Messages",
       scope: sendScopes,
       summary: "Send later",
@@ -49,7 +42,7 @@ export function createScheduleOperations(limits: PayloadLimits) {
     }),
     getScheduled: defineOperation({
       method: "get",
-      ...onePath,
+      path: "/admin/organizations/{org}/scheduled/{sid}",
       tag: "Messages",
       scope: "history:read",
       audit: "all", // it shows message content
@@ -63,7 +56,7 @@ export function createScheduleOperations(limits: PayloadLimits) {
     }),
     deleteScheduled: defineOperation({
       method: "delete",
-      ...onePath,
+      path: "/admin/organizations/{org}/scheduled/{sid}",
       tag: "Messages",
       scope: sendScopes,
       summary: "Cancel a scheduled send",
@@ -74,7 +67,7 @@ export function createScheduleOperations(limits: PayloadLimits) {
     }),
     listScheduled: defineOperation({
       method: "get",
-      ...subpath(organizationPath, "/scheduled"),
+      path: "/admin/organizations/{org}/scheduled",
       tag: "Messages",
       scope: "history:read",
       audit: "all",

@@ -3,7 +3,7 @@ import { queryFlag } from "../directory.ts";
 import { messageExample } from "../documents/examples.ts";
 import type { PayloadLimits } from "../limits.ts";
 import { createImportLines, exportLine, importLineOf, importReport, linesType } from "../transfer/lines.ts";
-import { defineOperation, organizationPath, subpath, userPath } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 const importQuery = z.strictObject({
   dry_run: queryFlag("`true` checks the lines and stores nothing. The response is the same."),
@@ -39,7 +39,7 @@ export function createTransferOperations(limits: PayloadLimits) {
   return {
     importLines: defineOperation({
       method: "post",
-      ...subpath(organizationPath, "/import"),
+      path: "/admin/organizations/{org}/import",
       tag: "Organizations",
       scope: "directory:write",
       summary: "Import users, conversations, participants and messages of the past",
@@ -60,7 +60,7 @@ export function createTransferOperations(limits: PayloadLimits) {
     }),
     exportOrganization: defineOperation({
       ...exported,
-      ...subpath(organizationPath, "/export"),
+      path: "/admin/organizations/{org}/export",
       scope: "history:read",
       summary: "Export an organization",
       description:
@@ -69,7 +69,7 @@ export function createTransferOperations(limits: PayloadLimits) {
     }),
     exportUser: defineOperation({
       ...exported,
-      ...subpath(userPath, "/export"),
+      path: "/admin/organizations/{org}/users/{uid}/export",
       tag: "Users",
       scope: "history:read",
       summary: "Export what is stored of a user",

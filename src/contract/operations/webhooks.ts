@@ -5,7 +5,6 @@ import {
   webhookSecretExample,
   webhookTestExample,
 } from "../documents/webhook-examples.ts";
-import { identifier } from "../identifiers.ts";
 import {
   putWebhookOutcome,
   putWebhookRequest,
@@ -16,21 +15,8 @@ import {
   webhookPage,
   webhookWithSecret,
 } from "../webhooks/webhooks.ts";
-import { defineOperation, organizationPath, pageAnswers, subpath } from "./operation.ts";
+import { defineOperation, pageAnswers } from "./operation.ts";
 
-const collectionPath = subpath(organizationPath, "/webhooks");
-const onePath = {
-  path: `${collectionPath.path}/{wid}`,
-  params: organizationPath.params.extend({
-    wid: identifier.meta({ description: "The webhook.", examples: [webhookExample.id] }),
-  }),
-};
-const deliveryPath = {
-  path: `${onePath.path}/deliveries/{did}`,
-  params: onePath.params.extend({
-    did: identifier.meta({ description: "The delivery.", examples: [webhookDeliveryExample.id] }),
-  }),
-};
 const managed = { tag: "Webhooks", scope: "webhooks:manage" } as const;
 const withSecret = { ...webhookExample, secret: webhookSecretExample };
 const shown = { description: "The webhook.", schema: webhook, example: webhookExample };
@@ -48,7 +34,7 @@ const waiting = { ...webhookDeliveryExample, tries: 0, next_try_at: last_try.at 
 export const webhookOperations = {
   putWebhook: defineOperation({
     method: "put",
-    ...onePath,
+    path: "/admin/organizations/{org}/webhooks/{wid}",
     ...managed,
     summary: "Create or change a webhook",
     description:
@@ -72,7 +58,7 @@ export const webhookOperations = {
   }),
   getWebhook: defineOperation({
     method: "get",
-    ...onePath,
+    path: "/admin/organizations/{org}/webhooks/{wid}",
     ...managed,
     summary: "Get a webhook",
     answers: { 200: shown },
@@ -80,7 +66,7 @@ export const webhookOperations = {
   }),
   listWebhooks: defineOperation({
     method: "get",
-    ...collectionPath,
+    path: "/admin/organizations/{org}/webhooks",
     ...managed,
     summary: "List the webhooks of an organization, by id",
     query: pageQuery,
@@ -89,7 +75,7 @@ export const webhookOperations = {
   }),
   deleteWebhook: defineOperation({
     method: "delete",
-    ...onePath,
+    path: "/admin/organizations/{org}/webhooks/{wid}",
     ...managed,
     summary: "Delete a webhook",
     description: "Nothing more is posted to it, except what is on its way.",
@@ -98,7 +84,7 @@ export const webhookOperations = {
   }),
   rotateWebhook: defineOperation({
     method: "post",
-    ...subpath(onePath, "/rotate"),
+    path: "/admin/organizations/{org}/webhooks/{wid}/rotate",
     ...managed,
     summary: "Make a new secret",
     description: "For 24 hours, posts are signed with both the old secret and the new one.",
@@ -113,7 +99,7 @@ export const webhookOperations = {
   }),
   testWebhook: defineOperation({
     method: "post",
-    ...subpath(onePath, "/test"),
+    path: "/admin/organizations/{org}/webhooks/{wid}/test",
     ...managed,
     summary: "Post a test",
     description:
@@ -123,7 +109,7 @@ export const webhookOperations = {
   }),
   listWebhookDeliveries: defineOperation({
     method: "get",
-    ...subpath(onePath, "/deliveries"),
+    path: "/admin/organizations/{org}/webhooks/{wid}/deliveries",
     ...managed,
     audit: "all", // it shows message content
     summary: "List what was posted to a webhook, newest first",
@@ -134,7 +120,7 @@ export const webhookOperations = {
   }),
   redeliverWebhook: defineOperation({
     method: "post",
-    ...subpath(deliveryPath, "/redeliver"),
+    path: "/admin/organizations/{org}/webhooks/{wid}/deliveries/{did}/redeliver",
     ...managed,
     summary: "Post a delivery again",
     description: "Posts it now, with the same `webhook-id`; if that fails, its tries begin anew.",
