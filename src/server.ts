@@ -80,7 +80,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     id: context.nodeId,
     name: config.HERALD_NODE_NAME,
     url: () => later.server?.url ?? "",
-    adminUrl: () => later.internalUrl,
+    adminUrl: () => later.server?.internalUrl,
     activity: () => ({ ...gateway.activity(), figures: nodeFigures() }),
     registry: database.nodes,
     clock: context.clock,
@@ -88,15 +88,15 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   });
   later.nodes = nodes;
   const gather = async () => (await gatherMetrics?.()) ?? [metrics()];
-  const { server, adminUrl, routes } = openHttp(context, { ...parts, nodes, gatherMetrics: gather });
+  const { server, routes } = openHttp(context, { ...parts, nodes, gatherMetrics: gather });
   await startJobs(context, { ...parts, nodes, server });
 
   if (worker === undefined) warnOfPlainHttp(config, log);
   if (bus.isConnecting())
     log.warn("not connected to the bus yet; until then, messages from other nodes arrive with a delay");
-  const { url } = server;
+  const { url, internalUrl } = server;
   log.info(
-    { url, admin_url: later.internalUrl, base_path: config.HERALD_BASE_PATH || undefined, node: context.nodeId },
+    { url, admin_url: internalUrl, base_path: config.HERALD_BASE_PATH || undefined, node: context.nodeId },
     worker === undefined ? "listening" : "worker listening",
   );
   log.flush(); // the caller may have something to print after it
@@ -104,7 +104,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const engines = starting.move();
   return {
     url,
-    adminUrl,
+    adminUrl: internalUrl ?? url,
     adminKey: secrets.adminKey,
     demo,
     metrics,

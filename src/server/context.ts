@@ -21,8 +21,6 @@ type LaterFeatures = {
   gateway?: ReturnType<typeof createGateway>;
   nodes?: Nodes;
   server?: HttpServer;
-  /** The URL of the internal address, if there is one. */
-  internalUrl?: string;
 };
 
 type Work = () => Promise<void>;

@@ -63,7 +63,7 @@ export function openHttp(context: Context, parts: Parts) {
     limits: { ...httpLimitsOf(config), idleSeconds: config.HERALD_LIMIT_IDLE_SECONDS },
     follow,
   });
-  const { server, adminUrl, endRequests } = openServer(context, {
+  const { server, endRequests } = openServer(context, {
     tls: parts.tls?.current,
     follow,
     gateway,
@@ -71,9 +71,8 @@ export function openHttp(context: Context, parts: Parts) {
     stopped: [batches, imports, exports, waits],
   });
   later.server = server;
-  if (adminUrl !== server.url) later.internalUrl = adminUrl;
   onStop(endRequests);
-  return { server, adminUrl, routes: app.routes };
+  return { server, routes: app.routes };
 }
 
 /** Creates what counts, logs, traces and refuses calls, on whichever path they come. */

@@ -1,10 +1,10 @@
 import { keepOf } from "../config.ts";
+import type { HttpServer } from "../lib/network/http-server.ts";
 import { followTls } from "../lib/tls/follow-tls.ts";
 import type { Nodes } from "../services/nodes/nodes.ts";
 import { createRetention } from "../services/retention.ts";
 import type { Context } from "./context.ts";
 import type { NodeFiles } from "./files.ts";
-import type { Listening } from "./listen.ts";
 import type { NodeOutbox } from "./outbox.ts";
 import type { Services } from "./services.ts";
 import type { Store, Stored } from "./store.ts";
@@ -22,7 +22,7 @@ type Parts = Stored &
   NodeFiles & {
     nodes: Nodes;
     outbox: NodeOutbox | undefined;
-    server: Listening["server"];
+    server: HttpServer;
     tls: OpenTls | undefined;
   };
 

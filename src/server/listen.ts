@@ -5,7 +5,7 @@ import { problemResponse } from "../contract/errors/problem.ts";
 import type { SocketState } from "../gateway/websocket/socket.ts";
 import type { Listener } from "../http/calls.ts";
 import { type ListenAddress, urlOf } from "../lib/network/addresses.ts";
-import { createHttpServer, groupServers, type HttpServer, overTlsOnly } from "../lib/network/http-server.ts";
+import { createHttpServer, type HttpServer, overTlsOnly } from "../lib/network/http-server.ts";
 import { createId } from "../lib/text/ids.ts";
 import type { Tls } from "../lib/tls/tls-files.ts";
 import { ListenError } from "./listen-error.ts";
@@ -33,63 +33,54 @@ type Options = {
   reusePort: boolean;
 };
 
-/** A node's server, and the URL of its internal address, which is that of its only one by default. */
-export type Listening = { server: HttpServer; adminUrl: string };
-
 /**
  * Listens on the configured address, or with `HERALD_ADMIN_PORT` on two. Throws `ListenError`; then nothing listens.
  */
-export function listen({ config, tls, reusePort }: Options, handlers: Handlers): Listening {
+export function listen({ config, tls, reusePort }: Options, handlers: Handlers): HttpServer {
   const paths = [...new Set(["", config.HERALD_BASE_PATH])];
-  const open = (listener: Listener, address: ListenAddress) => {
+  const serveAt = (listener: Listener, address: ListenAddress) => {
     const at =
       (handle: HandleAt): Handle =>
       (request, running) =>
         handle(request, running, listener);
-    const serve = (current: Tls | undefined, taken: number | undefined) =>
-      Bun.serve<SocketState>({
-        hostname: address.hostname,
-        port: taken ?? address.port,
-        development: false,
-        // Set explicitly: with `development: false`, Bun lets a second server share the port and take half the calls.
-        reusePort,
-        // Also limits how long a TLS handshake or a request's head may take, even if bytes trickle in (measured).
-        idleTimeout: config.HERALD_LIMIT_IDLE_SECONDS,
-        // Herald itself answers 413 with a problem document, so Bun's own limit must not apply first.
-        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-        ...(current !== undefined && {
-          tls: { cert: current.cert, key: current.key, ciphers: config.HERALD_TLS_CIPHERS },
-        }),
-        routes: Object.fromEntries(
-          paths.flatMap((path) => [
-            [`${path}/ws`, overTlsOnly(handlers.upgrade, current)],
-            [`${path}/sse`, overTlsOnly(handlers.stream, current)],
-            [`${path}/files/*`, overTlsOnly(at(handlers.file), current)],
-          ]),
-        ),
-        fetch: overTlsOnly(at(handlers.handle), current),
-        websocket: handlers.websocket,
-        error(error) {
-          const requestId = createId();
-          handlers.onError(error, requestId);
-          return problemResponse(toHeraldError(error), requestId);
-        },
-      });
-    return naming(listener, address, () => createHttpServer<SocketState>(serve, tls));
+    return (current: Tls | undefined, taken: number | undefined) => {
+      const start = () =>
+        Bun.serve<SocketState>({
+          hostname: address.hostname,
+          port: taken ?? address.port,
+          development: false,
+          // Set explicitly: with `development: false`, Bun lets a second server share the port and take half the calls.
+          reusePort,
+          // Also limits how long a TLS handshake or a request's head may take, even if bytes trickle in (measured).
+          idleTimeout: config.HERALD_LIMIT_IDLE_SECONDS,
+          // Herald itself answers 413 with a problem document, so Bun's own limit must not apply first.
+          maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+          ...(current !== undefined && {
+            tls: { cert: current.cert, key: current.key, ciphers: config.HERALD_TLS_CIPHERS },
+          }),
+          routes: Object.fromEntries(
+            paths.flatMap((path) => [
+              [`${path}/ws`, overTlsOnly(handlers.upgrade, current)],
+              [`${path}/sse`, overTlsOnly(handlers.stream, current)],
+              [`${path}/files/*`, overTlsOnly(at(handlers.file), current)],
+            ]),
+          ),
+          fetch: overTlsOnly(at(handlers.handle), current),
+          websocket: handlers.websocket,
+          error(error) {
+            const requestId = createId();
+            handlers.onError(error, requestId);
+            return problemResponse(toHeraldError(error), requestId);
+          },
+        });
+      return taken === undefined ? naming(listener, address, start) : start();
+    };
   };
 
   const internalAddress = internalAddressOf(config);
-  if (internalAddress === undefined) {
-    const server = open("only", publicAddressOf(config));
-    return { server, adminUrl: server.url };
-  }
-  const internal = open("internal", internalAddress);
-  try {
-    return { server: groupServers([open("public", publicAddressOf(config)), internal]), adminUrl: internal.url };
-  } catch (error) {
-    void internal.cut();
-    throw error;
-  }
+  const serveInternally = internalAddress && serveAt("internal", internalAddress);
+  const serve = serveAt(serveInternally === undefined ? "only" : "public", publicAddressOf(config));
+  return createHttpServer({ serve, serveInternally }, tls);
 }
 
 /** The URLs of workers, and their ports as the settings of each. */

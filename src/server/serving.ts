@@ -46,11 +46,8 @@ export function openServer(context: Context, { tls, follow, gateway, handle, sto
     websocket: gateway.webSockets.handlers,
     onError,
   };
-  const { server, adminUrl } = listen(
-    { config, tls, reusePort: worker !== undefined },
-    linkProblems(handlers, basePath),
-  );
-  return { server, adminUrl, endRequests };
+  const server = listen({ config, tls, reusePort: worker !== undefined }, linkProblems(handlers, basePath));
+  return { server, endRequests };
 
   async function endRequests(): Promise<void> {
     await nextTurn(); // reads what has arrived, as the following resets connections with unread requests

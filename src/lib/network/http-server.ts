@@ -5,6 +5,8 @@ import { urlOf } from "./addresses.ts";
 /** A server that can change its certificate while it runs. */
 export type HttpServer = {
   readonly url: string;
+  /** The URL of its internal address, if it listens on one, too. */
+  readonly internalUrl: string | undefined;
   /** Requests whose responses are not complete. */
   readonly pendingRequests: number;
   /** Bun's native publish to all sockets: −1 means that some socket has bytes waiting. */
@@ -13,7 +15,7 @@ export type HttpServer = {
   countSubscribers(topic: string): number;
   /**
    * Switches to another certificate. Open sockets, streams and requests continue; a connection that is idle or being
-   * established may be closed. Throws if the port was lost; then nothing listens.
+   * established may be closed. Throws if a port was lost; then nothing listens there.
    */
   replaceTls(tls: Tls): void;
   /** Accepts no more connections. Resolves once all open ones have ended. */
@@ -22,76 +24,73 @@ export type HttpServer = {
   cut(): Promise<void>;
 };
 
+/** Starts one of Bun's servers, on the port it is given or else one of its choice. */
+type Serve<Data> = (tls: Tls | undefined, port: number | undefined) => Server<Data>;
+
 /**
- * Starts a server with `serve`, on the port it is given or else one of its choice. Bun 1.4.5 cannot change a server's
- * certificate, so a new server takes over the port, and the old one lives on for its connections.
+ * Starts a server with `serve` and, for an internal address, `serveInternally`. If either throws, nothing listens. Bun 1.4.5
+ * cannot change a server's certificate, so a new server takes over the port, and the old one lives on for its connections.
  */
 export function createHttpServer<Data>(
-  serve: (tls: Tls | undefined, port: number | undefined) => Server<Data>,
+  { serve, serveInternally }: { serve: Serve<Data>; serveInternally: Serve<Data> | undefined },
   tls: Tls | undefined,
 ): HttpServer {
-  let current = serve(tls, undefined);
-  const { port } = current;
-  const url = urlOf(current, tls !== undefined);
-  const former = new Set<Server<Data>>();
-  const all = () => [current, ...former];
+  const listeners: { serve: Serve<Data>; port: number | undefined; current: Server<Data> }[] = [];
+  function open(serve: Serve<Data>): string {
+    const current = serve(tls, undefined);
+    listeners.push({ serve, port: current.port, current });
+    return urlOf(current, tls !== undefined);
+  }
+
+  const internalUrl = serveInternally && open(serveInternally);
+  let url: string;
+  try {
+    url = open(serve);
+  } catch (error) {
+    void listeners[0]?.current.stop(true);
+    throw error;
+  }
+  let servers = listeners.map(({ current }) => current); // and former ones that have connections
 
   return {
     url,
+    internalUrl,
     get pendingRequests() {
-      return all().reduce((sum, server) => sum + server.pendingRequests, 0);
+      return servers.reduce((sum, server) => sum + server.pendingRequests, 0);
     },
     publish(topic, frame) {
-      if (former.size === 0) return current.publish(topic, frame);
-      return joinResults(all().map((server) => server.publish(topic, frame)));
+      let published = 0;
+      let isWaiting = false;
+      for (const server of servers) {
+        const result = server.publish(topic, frame);
+        if (result === -1) isWaiting = true;
+        else published = Math.max(published, result);
+      }
+      return isWaiting ? -1 : published;
     },
     countSubscribers(topic) {
-      let count = current.subscriberCount(topic);
-      for (const server of former) count += server.subscriberCount(topic);
+      let count = 0;
+      for (const server of servers) count += server.subscriberCount(topic);
       return count;
     },
     replaceTls(next) {
-      const old = current;
-      const ended = old.stop();
-      current = serve(next, port);
-      former.add(old);
-      void ended.finally(() => former.delete(old));
-    },
-    async stop() {
-      await Promise.all(all().map((server) => server.stop()));
-    },
-    async cut() {
-      await Promise.all(all().map((server) => server.stop(true)));
-    },
-  };
-}
-
-/** Several servers as one, whose URL is that of the first. */
-export function groupServers(servers: readonly [HttpServer, ...HttpServer[]]): HttpServer {
-  const [{ url }] = servers;
-  const sumOf = (of: (server: HttpServer) => number) => servers.reduce((sum, server) => sum + of(server), 0);
-  return {
-    url,
-    get pendingRequests() {
-      return sumOf(({ pendingRequests }) => pendingRequests);
-    },
-    publish: (topic, frame) => joinResults(servers.map((server) => server.publish(topic, frame))),
-    countSubscribers: (topic) => sumOf((server) => server.countSubscribers(topic)),
-    replaceTls(tls) {
-      for (const server of servers) server.replaceTls(tls);
+      for (const listener of listeners) {
+        const old = listener.current;
+        const ended = old.stop();
+        listener.current = listener.serve(next, listener.port);
+        servers = [...servers, listener.current];
+        void ended.finally(() => {
+          servers = servers.filter((server) => server !== old);
+        });
+      }
     },
     async stop() {
       await Promise.all(servers.map((server) => server.stop()));
     },
     async cut() {
-      await Promise.all(servers.map((server) => server.cut()));
+      await Promise.all(servers.map((server) => server.stop(true)));
     },
   };
-}
-
-/** The result of a native publish over several servers. */
-function joinResults(results: readonly number[]): number {
-  return results.includes(-1) ? -1 : Math.max(...results);
 }
 
 type Handler<Data> = (request: Request, running: Server<Data>) => Promise<Response | undefined>;
