@@ -1,5 +1,4 @@
-import { createId } from "../lib/text/ids.ts";
-import { joinIds } from "../lib/text/joined-ids.ts";
+import { createId, joinIds } from "../lib/text/ids.ts";
 import type { ActivityBus, Bus, Hint, PresenceAnswer, PresenceQuestion, WatchBus, Watcher } from "./bus.ts";
 
 /** Creates the bus of a single node: plain function calls. */

@@ -1,7 +1,7 @@
 import type { ActivityBus } from "../bus/bus.ts";
 import { HeraldError } from "../contract/errors/errors.ts";
 import type { Owner } from "../lib/owner.ts";
-import { joinIds } from "../lib/text/joined-ids.ts";
+import { joinIds } from "../lib/text/ids.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import type { Acquaintances } from "../services/directory/acquaintances.ts";
 import type { Presence } from "../services/presence.ts";

@@ -5,7 +5,7 @@ import { fetchDocument } from "../lib/network/fetch-document.ts";
 import { rootCauseOf } from "../lib/observing/root-cause.ts";
 import { createSparing } from "../lib/observing/sparing.ts";
 import { createLimiter } from "../lib/queues/limiter.ts";
-import { joinIds } from "../lib/text/joined-ids.ts";
+import { joinIds } from "../lib/text/ids.ts";
 import type { Audit } from "../services/audit.ts";
 import { createAwaitedSends } from "../services/delivery/awaited-sends.ts";
 import { createDeliveryReports } from "../services/delivery/delivery-reports.ts";

@@ -1,8 +1,7 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
 import type { DeliveryBounds, NewAudience, NewDelivery, Play } from "../../contract/log/deliveries.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
-import { createId, timeOfId } from "../../lib/text/ids.ts";
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { createId, joinIds, timeOfId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Audience, AudienceVersion } from "./audience.ts";
 import { createHearers, type Hearers } from "./hearers.ts";

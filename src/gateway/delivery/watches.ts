@@ -1,7 +1,7 @@
 import type { DeliveryNews, Watcher, WatchQuestion } from "../../bus/bus.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { Guard } from "../../lib/observing/guard.ts";
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { joinIds } from "../../lib/text/ids.ts";
 import type { TimerWheel } from "../../lib/time/timer-wheel.ts";
 import type { Connection } from "../connections/connection.ts";
 import type { Roster } from "../connections/roster.ts";

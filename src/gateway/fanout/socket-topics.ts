@@ -1,7 +1,7 @@
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { createGuard } from "../../lib/observing/guard.ts";
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { joinIds } from "../../lib/text/ids.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 import { type Played, toNobody } from "./played.ts";
 

@@ -1,6 +1,6 @@
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createGuard } from "../../lib/observing/guard.ts";
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { joinIds } from "../../lib/text/ids.ts";
 import type { StreamFrames } from "../streams/stream-frames.ts";
 import { messageIn } from "./event-facts.ts";
 import { type Played, together, toNobody } from "./played.ts";

@@ -1,7 +1,7 @@
 import { type HeraldError, rateLimited } from "../../contract/errors/errors.ts";
 import type { Owner } from "../../lib/owner.ts";
 import { createCounters } from "../../lib/rates/counters.ts";
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { joinIds } from "../../lib/text/ids.ts";
 
 const retryAfterSeconds = 5;
 

@@ -1,6 +1,6 @@
 import { rateExceeded } from "../../contract/errors/errors.ts";
 import { createWindowQuotas } from "../../lib/rates/window-quota.ts";
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { joinIds } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { requestCosts } from "../../services/limits/costs.ts";
 import type { Recovery } from "../../services/messages/recovery.ts";

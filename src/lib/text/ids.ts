@@ -34,3 +34,11 @@ const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]
 export function isUuidV7(text: string): boolean {
   return text.length === 36 && uuidV7.test(text);
 }
+
+/** Separates identifiers, which must contain no control characters. */
+export const idSeparator = "\u001f";
+
+/** Joins identifiers into a text that is unique to them. */
+export function joinIds(...ids: (string | number)[]): string {
+  return ids.join(idSeparator);
+}

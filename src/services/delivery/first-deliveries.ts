@@ -1,6 +1,6 @@
 import { createRecentCopy } from "../../lib/caches/recent-copy.ts";
 import type { Limiter } from "../../lib/queues/limiter.ts";
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { joinIds } from "../../lib/text/ids.ts";
 import type { SteadyClock } from "../../lib/time/clock.ts";
 import type { RecipientReads, SentEvent } from "../../store/delivery/ports.ts";
 import { requestCosts } from "../limits/costs.ts";

@@ -1,6 +1,6 @@
 import { unavailable } from "../../contract/errors/errors.ts";
 import { createBatcher } from "../../lib/queues/batcher.ts";
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { joinIds } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { DeliveryWrites, NewReceipt } from "../../store/delivery/ports.ts";
 

@@ -3,7 +3,7 @@ import type { ProblemForm } from "../../contract/errors/problem.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { createQueue } from "../../lib/queues/queue.ts";
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { joinIds } from "../../lib/text/ids.ts";
 import type { Caller } from "../keys/permissions.ts";
 import type { TransferSlots } from "../transfer/transfer-slots.ts";
 import { createBatchLineReader } from "./batch-lines.ts";

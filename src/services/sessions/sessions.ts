@@ -1,7 +1,7 @@
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import { forgetOldest } from "../../lib/caches/forget-oldest.ts";
 import { createBatcher } from "../../lib/queues/batcher.ts";
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { joinIds } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Standing, Users } from "../../store/ports.ts";
 import type { Refusals } from "../limits/refusals.ts";

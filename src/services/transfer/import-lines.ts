@@ -6,8 +6,7 @@ import type { Message } from "../../contract/messages/events.ts";
 import { parseStrictJson, parseStrictJsonInTurns, validate } from "../../contract/requests.ts";
 import { createImportLines } from "../../contract/transfer/lines.ts";
 import { isObject } from "../../lib/json/json-values.ts";
-import { createId, derivedIdOf, isUuidV7, timeOfId } from "../../lib/text/ids.ts";
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { createId, derivedIdOf, isUuidV7, joinIds, timeOfId } from "../../lib/text/ids.ts";
 import type { ImportItem } from "../../store/transfer/ports.ts";
 
 /** The organization that lines are for. `keepsIds`: a message keeps an id that has the form of Herald's. */

@@ -1,6 +1,6 @@
 import type { Unreached } from "../../contract/webhooks/payloads.ts";
 import { firstWithin } from "../../lib/queues/first-within.ts";
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { joinIds } from "../../lib/text/ids.ts";
 import type { SteadyClock } from "../../lib/time/clock.ts";
 import type {
   EventName,

@@ -1,6 +1,6 @@
 import type { Unreached, UnreachedUntil } from "../../contract/webhooks/payloads.ts";
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { joinIds } from "../../lib/text/ids.ts";
 import type { RecipientReads } from "../../store/delivery/ports.ts";
 import type { ReportedEvent, UnreachedReads } from "../../store/webhooks/ports.ts";
 import { readFirstDeliveries } from "../delivery/first-deliveries.ts";

@@ -1,5 +1,5 @@
 import type { NewAudience, NewDelivery, Play } from "../../contract/log/deliveries.ts";
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { joinIds } from "../../lib/text/ids.ts";
 import { readAudiences } from "../messages/audience.ts";
 import type { Driver, Reader, Row, Sql, SqlValue, Transaction } from "../sql/driver.ts";
 import { distinctRows } from "../sql/rows.ts";

@@ -1,7 +1,6 @@
 import type { NewDelivery } from "../../contract/log/deliveries.ts";
 import { addressOf } from "../../contract/log/log-event.ts";
-import { derivedIdOf, timeOfId } from "../../lib/text/ids.ts";
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { derivedIdOf, joinIds, timeOfId } from "../../lib/text/ids.ts";
 import type { Row, Rows } from "../sql/driver.ts";
 import { distinctRows } from "../sql/rows.ts";
 import type { NewReceipt } from "./ports.ts";

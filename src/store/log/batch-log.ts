@@ -1,5 +1,5 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { joinIds } from "../../lib/text/ids.ts";
 import { nameFiles } from "../files/files.ts";
 import type { NamedFile } from "../files/ports.ts";
 import type { BatchLog, NewSend, SendOutcome, SendVerdict } from "../ports.ts";

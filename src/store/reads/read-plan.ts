@@ -1,7 +1,6 @@
 import { toSeconds } from "../../contract/identifiers.ts";
 import type { MessageReadEvent } from "../../contract/messages/reads.ts";
-import { createId } from "../../lib/text/ids.ts";
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { createId, joinIds } from "../../lib/text/ids.ts";
 import type { NewEvent } from "../log/log-writer.ts";
 import type { NewRead, ReadResult, UnreadMessage } from "./ports.ts";
 

@@ -1,4 +1,4 @@
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { joinIds } from "../../lib/text/ids.ts";
 import type { Row, Rows, Sql, SqlValue } from "./driver.ts";
 
 /** Prepares a statement; the result runs it synchronously with values and returns its rows. */

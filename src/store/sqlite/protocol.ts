@@ -1,6 +1,6 @@
 import { type ErrorCode, HeraldError } from "../../contract/errors/errors.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
-import { idSeparator } from "../../lib/text/joined-ids.ts";
+import { idSeparator } from "../../lib/text/ids.ts";
 import type { NamedFile } from "../files/ports.ts";
 import type { NewSend, SendOutcome, SendVerdict } from "../ports.ts";
 import type { Row, SqlValue } from "../sql/driver.ts";

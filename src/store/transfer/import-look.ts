@@ -1,5 +1,4 @@
-import { isUuidV7 } from "../../lib/text/ids.ts";
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { isUuidV7, joinIds } from "../../lib/text/ids.ts";
 import { importedKind } from "../log/past.ts";
 import type { Row, Rows } from "../sql/driver.ts";
 import { createMapping, type Mapped, nullable, number, optional, text } from "../sql/mapping.ts";

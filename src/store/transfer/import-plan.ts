@@ -1,6 +1,5 @@
 import { canonicalJson, parseJson } from "../../lib/json/json-values.ts";
-import { createId } from "../../lib/text/ids.ts";
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { createId, joinIds } from "../../lib/text/ids.ts";
 import type { Found, FoundConversation, FoundMessage, FoundUser } from "./import-look.ts";
 import { type ImportedMessage, type ImportFault, type ImportItem, type ImportPart, payloadOf } from "./ports.ts";
 

@@ -1,4 +1,4 @@
-import { joinIds } from "../../lib/text/joined-ids.ts";
+import { joinIds } from "../../lib/text/ids.ts";
 import { requireKey } from "../keys/keys.ts";
 import type { Driver, Reader, Row, Transaction } from "../sql/driver.ts";
 import { withoutLateAnswers } from "./answers.ts";

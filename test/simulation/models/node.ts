@@ -4,7 +4,7 @@ import type { Audience } from "../../../src/gateway/delivery/audience.ts";
 import type { PlayedEvent } from "../../../src/gateway/delivery/delivery-ledger.ts";
 import { conversationTopic, organizationTopic } from "../../../src/gateway/fanout/topics.ts";
 import { type GatewayParts, gatewayParts } from "../../../src/gateway/parts.ts";
-import { joinIds } from "../../../src/lib/text/joined-ids.ts";
+import { joinIds } from "../../../src/lib/text/ids.ts";
 import type { Session } from "../../../src/services/sessions/sessions.ts";
 import type { Identity } from "../../../src/services/sessions/tokens.ts";
 import type { Random } from "../../harness/random.ts";
