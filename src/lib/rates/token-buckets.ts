@@ -45,10 +45,11 @@ export function createTokenBuckets({
     charge(name, rate, cost) {
       const units = amountOf(cost);
       if (isLifted(rate)) return;
-      const bucket = buckets.get(name) ?? { units: Math.max(1, rate.burst), at: clock.now() };
+      const known = buckets.get(name);
+      const bucket = known ?? { units: Math.max(1, rate.burst), at: clock.now() };
       buckets.delete(name); // keeps the map in order of use
       buckets.set(name, bucket);
-      forgetOldest(buckets, maxBuckets);
+      if (known === undefined) forgetOldest(buckets, maxBuckets);
       refill(bucket, rate);
       bucket.units = Math.min(Math.max(1, rate.burst), bucket.units - units);
     },

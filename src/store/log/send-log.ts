@@ -51,8 +51,8 @@ export function createSendLog({
   const webhooksOf = new Map<string, number>(); // that waited for the organization's last send, as they will for its next
 
   function noteWebhooks(org: string, count = 0): void {
-    if (count === 0) webhooksOf.delete(org);
-    else webhooksOf.set(org, count);
+    if (count === 0) return void webhooksOf.delete(org);
+    webhooksOf.set(org, count);
     forgetOldest(webhooksOf, mostOrganizations);
   }
 
