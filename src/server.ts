@@ -12,13 +12,13 @@ import { startJobs } from "./server/jobs.ts";
 import { openKeys } from "./server/keys.ts";
 import { startLimits } from "./server/limits.ts";
 import { startMeasuring } from "./server/observing/measuring.ts";
-import { openTracing } from "./server/observing/observe.ts";
 import { createNodeOutbox } from "./server/outbox.ts";
 import { warnOfPlainHttp } from "./server/plain-http.ts";
 import { secretsOf } from "./server/secrets.ts";
 import { createServices } from "./server/services.ts";
 import { openStore } from "./server/store.ts";
 import { openTls } from "./server/tls.ts";
+import { openTracing } from "./server/tracing.ts";
 import { createAudit } from "./services/audit.ts";
 import { type Demo, ensureDemo } from "./services/directory/demo.ts";
 import { createNodes } from "./services/nodes/nodes.ts";
@@ -57,7 +57,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   await using starting = new AsyncDisposableStack();
   // Features start in this order and stop in the reverse one. Those that come earlier call later ones through `later`.
   const context = openContext(config, worker, starting);
-  const { log, drain, later, onStop } = context;
+  const { log, later, onStop } = context;
   const tls = openTls(config);
   const bus = openBus(context);
   const tracing = await openTracing(context);
@@ -88,7 +88,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   });
   later.nodes = nodes;
   const gather = async () => (await gatherMetrics?.()) ?? [metrics()];
-  const { server, routes } = openHttp(context, { ...parts, nodes, gatherMetrics: gather });
+  const { server, routes, drain } = openHttp(context, { ...parts, nodes, gatherMetrics: gather });
   await startJobs(context, { ...parts, nodes, server });
 
   if (worker === undefined) warnOfPlainHttp(config, log);
@@ -110,7 +110,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     metrics,
     routes: [...routes, ...Object.values(realTimeRoutes).map(({ path }) => `ALL ${path}`)],
     async stop() {
-      if (drain.isDraining()) return;
+      if (drain.isDraining) return;
       log.info("stopping");
       // In reverse order: no new calls, pending ones answered, connections closed, store, bus.
       const drained = drain.begin().then(() => engines.disposeAsync());

@@ -111,7 +111,7 @@ function describeBus(name: string, open: (nodeId?: string) => Promise<Bus & Watc
   });
 }
 
-describeBus("of one node", async (nodeId = "n") => createLocalBus({ nodeId }));
+describeBus("of one node", async (nodeId = "n") => createLocalBus({ nodeId, guard: (work) => work() }));
 
 const nats = await startNats();
 if (nats !== undefined) {

@@ -1,17 +1,18 @@
+import type { Guard } from "../lib/observing/guard.ts";
 import { createId, joinIds } from "../lib/text/ids.ts";
 import type { ActivityBus, Bus, Hint, PresenceAnswer, PresenceQuestion, WatchBus, Watcher } from "./bus.ts";
 
-/** Creates the bus of a single node: plain function calls. */
-export function createLocalBus({ nodeId }: { nodeId: string }): Bus & WatchBus & ActivityBus {
+/** Creates the bus of a single node: plain function calls. `guard`: keeps from the publisher what a subscriber throws. */
+export function createLocalBus({ nodeId, guard }: { nodeId: string; guard: Guard }): Bus & WatchBus & ActivityBus {
   const handlers = new Map<string, Set<(hint: Hint) => void>>();
   const followers = new Map<string, Set<() => void>>();
   let answer: ((question: PresenceQuestion) => PresenceAnswer) | undefined;
   let watcher: Watcher | undefined;
   return {
     publish(events) {
-      for (const event of events) {
-        for (const handler of handlers.get(event.org) ?? []) handler(event);
-      }
+      guard(() => {
+        for (const event of events) for (const handler of handlers.get(event.org) ?? []) handler(event);
+      });
     },
     subscribe: async (org, handler) => addTo(handlers, org, handler),
     async request(question) {

@@ -125,7 +125,7 @@ type Observers = {
   /** Resolves when the response to a cheap call may be sent. */
   hold(request: Request, call: Call, response: Response): Promise<void>;
   /** Whether the node is about to stop, so that each answer closes its connection. */
-  isDraining(): boolean;
+  drain: { readonly isDraining: boolean };
   clientAddress: ClientAddress;
   thread: ThreadScheduler;
   /** Counts the requests whose head is refused. */
@@ -157,7 +157,7 @@ const noBody = "this method takes no body; send the request without one";
  * that sends more requests while a response is pending.
  */
 export function followCalls(observers: Observers): FollowCall {
-  const { redact, onAnswer, traceCall, hold, isDraining, clientAddress, thread, refusals, onError } = observers;
+  const { redact, onAnswer, traceCall, hold, drain, clientAddress, thread, refusals, onError } = observers;
   const endsSoon = createEndsSoon(thread);
   const faultOf = createHeadCheck();
 
@@ -204,7 +204,7 @@ export function followCalls(observers: Observers): FollowCall {
       if (!call.isBodyRead) response.headers.set("Connection", "close");
     }
     if (response !== undefined && isCheap(call)) await hold(request, call, response);
-    if (response !== undefined && isDraining()) response.headers.set("Connection", "close"); // RFC 9112, section 9.6
+    if (response !== undefined && drain.isDraining) response.headers.set("Connection", "close"); // RFC 9112, section 9.6
     return response;
   };
 }

@@ -12,7 +12,8 @@ const dropAdvice =
 export type NodeBus = ReturnType<typeof openBus>;
 
 /** Opens the configured bus. It sends and trusts nothing until `takeSecrets` gives it secrets. */
-export function openBus({ config, nodeId, log, steadyClock, dependencies, later, onError, onStop }: Context) {
+export function openBus(context: Context) {
+  const { config, nodeId, log, steadyClock, dependencies, later, onError, onStop } = context;
   const { HERALD_BUS_URL: url } = config;
   const outage = dependencies.bus;
   const signer = createSigner(steadyClock);
@@ -27,7 +28,7 @@ export function openBus({ config, nodeId, log, steadyClock, dependencies, later,
 
   const bus: Bus & WatchBus & ActivityBus =
     url === undefined
-      ? createLocalBus({ nodeId })
+      ? createLocalBus(context)
       : createNatsBus({
           url,
           nodeId,

@@ -9,7 +9,6 @@ import { tellOutages } from "../lib/observing/outages.ts";
 import { createId } from "../lib/text/ids.ts";
 import { steadyClock, systemClock } from "../lib/time/clock.ts";
 import type { Nodes } from "../services/nodes/nodes.ts";
-import { createDrain } from "./drain.ts";
 import { createErrors } from "./observing/errors.ts";
 import { openLog } from "./secrets.ts";
 
@@ -51,7 +50,6 @@ export function openContext(config: Config, worker: number | undefined, stack: A
     clock: systemClock,
     steadyClock,
     thread: createThreadScheduler(),
-    drain: createDrain(steadyClock),
     clientAddress: createClientAddress(createAddressSet(config.HERALD_TRUSTED_PROXIES), (address) =>
       log.warn({ address }, undeclaredProxyAdvice),
     ),

@@ -2,7 +2,7 @@ import { httpLimitsOf } from "../config.ts";
 import type { MetricFamily } from "../contract/metrics.ts";
 import { createHeldAnswers } from "../http/answers/held-answers.ts";
 import { createApp } from "../http/app.ts";
-import { type Call, type FollowCall, followCalls } from "../http/calls.ts";
+import { type FollowCall, followCalls } from "../http/calls.ts";
 import { networkOf } from "../lib/network/addresses.ts";
 import type { Peers } from "../lib/network/client-address.ts";
 import { createKeptAlive } from "../lib/network/kept-alive.ts";
@@ -12,12 +12,12 @@ import type { Nodes } from "../services/nodes/nodes.ts";
 import type { NodeBus } from "./bus.ts";
 import { createConsolePages } from "./console/pages.ts";
 import type { Context } from "./context.ts";
+import { createDrain, type Drain } from "./drain.ts";
 import type { NodeFiles } from "./files.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Limits } from "./limits.ts";
 import { startHealth } from "./observing/health.ts";
 import { createScrape, metricsType } from "./observing/metrics.ts";
-import { createRequestLog } from "./observing/request-log.ts";
 import type { Tracing } from "./observing/tracing.ts";
 import type { Services } from "./services.ts";
 import { openServer } from "./serving.ts";
@@ -45,14 +45,15 @@ type Parts = Stored &
 export function openHttp(context: Context, parts: Parts) {
   const { config, steadyClock, later, onStop } = context;
   const { gateway, batches, imports, exports, waits } = parts;
-  const follow = createFollow(context, parts);
+  const drain = createDrain(steadyClock, parts.observer.lastAnswerAt);
+  const follow = createFollow(context, parts, drain);
   const app = createApp({
     ...context,
     ...parts,
     feeds: gateway.feeds,
     downloads: gateway.downloads,
     backlog: gateway.backlog,
-    health: startHealth(context, parts),
+    health: startHealth(context, { ...parts, drain }),
     metrics: {
       type: metricsType,
       token: config.HERALD_METRICS_TOKEN,
@@ -72,25 +73,19 @@ export function openHttp(context: Context, parts: Parts) {
   });
   later.server = server;
   onStop(endRequests);
-  return { server, routes: app.routes };
+  return { server, routes: app.routes, drain };
 }
 
 /** Creates what counts, logs, traces and refuses calls, on whichever path they come. */
-function createFollow(context: Context, { counting, gateway, refusals, tracing }: Parts): FollowCall {
-  const { log, drain } = context;
-  const logRequest = createRequestLog(log);
+function createFollow(context: Context, { observer, gateway, refusals, tracing }: Parts, drain: Drain): FollowCall {
   const { hold } = createHeldAnswers({ ...context, isOneTooMany: createAddressLimit(context, gateway) });
   return followCalls({
     ...context,
-    ...drain,
+    ...observer,
+    drain,
     refusals,
     hold,
     traceCall: tracing?.traceCall,
-    onAnswer(call: Call) {
-      drain.note();
-      counting.onAnswer(call);
-      logRequest(call);
-    },
   });
 }
 

@@ -29,7 +29,7 @@ type Parts = Stored &
 /** Starts what a node does by itself, without a call. Resolves once the other nodes know of it. */
 export async function startJobs(context: Context, parts: Parts): Promise<void> {
   const { clock, log, outages, onStop } = context;
-  const { store, counting, scheduler, poster, outbox, server, tls } = parts;
+  const { store, observer, scheduler, poster, outbox, server, tls } = parts;
   await startBeat(context, parts);
   startRetention(context, store, outbox);
   scheduler.start(outages);
@@ -39,7 +39,7 @@ export async function startJobs(context: Context, parts: Parts): Promise<void> {
   parts.startUpkeep();
   outbox?.start();
   if (tls !== undefined) onStop(followTls({ ...tls, server, clock, log }));
-  onStop(counting.watchEventLoop()); // not before: the work of a start delays nobody
+  onStop(observer.watchEventLoop()); // not before: the work of a start delays nobody
 }
 
 /** Tells the other nodes that this one is alive, now and every two seconds, and follows them and the secrets of the bus. */

@@ -5,7 +5,7 @@ import { createApiKey } from "../contract/keys/api-key.ts";
 import { createRedaction, type Redaction } from "../contract/keys/redaction.ts";
 import { createLogger } from "../lib/observing/logger.ts";
 import { createSecret, givenOrMade, type Secret, SecretFileError } from "../lib/secret-file.ts";
-import { requestSummary } from "./observing/request-log.ts";
+import { requestSummary } from "./observing/observer.ts";
 
 const ownSecretsAdvice =
   "generated secrets that nodes with another data folder do not know; give all nodes the same HERALD_ADMIN_API_KEY and HERALD_TOKEN_SECRET";

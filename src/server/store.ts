@@ -4,8 +4,7 @@ import { createStore, type DatabaseEvents } from "../store/store.ts";
 import type { NodeBus } from "./bus.ts";
 import type { Context } from "./context.ts";
 import { openDatabase } from "./database.ts";
-import { createCounting } from "./observing/figures.ts";
-import { observeCommits } from "./observing/observe.ts";
+import { createObserver } from "./observing/observer.ts";
 import type { Tracing } from "./observing/tracing.ts";
 
 /** The store of a node. */
@@ -18,8 +17,8 @@ export type Stored = Awaited<ReturnType<typeof openStore>>;
 export async function openStore(context: Context, { bus, takeSecrets }: NodeBus, tracing: Tracing | undefined) {
   const { config, log, clock, guard, later, onStop } = context;
   // Runs after the commit, so an error must not fail an acknowledged send; head checks find unpublished events.
-  const announce = (events: LogEvent[]) =>
-    guard(() => (tracing === undefined ? bus.publish(events) : tracing.publish(events, bus.publish)));
+  const announce =
+    tracing === undefined ? bus.publish : (events: LogEvent[]) => guard(() => tracing.publish(events, bus.publish));
   const events: DatabaseEvents = {
     announce,
     onCrash(error) {
@@ -31,14 +30,15 @@ export async function openStore(context: Context, { bus, takeSecrets }: NodeBus,
   };
   const database = await openDatabase(config, events, context.thread);
   onStop(() => database.close());
-  const writeWatch = context.watchWrites(database);
+  const observer = createObserver(context);
+  const writeWatch = context.watchWrites(database, observer.lastCommitAt);
   onStop(writeWatch.stop);
   const followSecrets = followBusSecrets({ ...database, clock, take: takeSecrets });
   await followSecrets();
   const { from, to } = database.migrated;
   if (from !== to) log.info({ from, to }, "migrated the database schema");
   if (database.advice !== undefined) log.warn(database.advice);
-  const counting = createCounting(context);
-  const store = createStore({ ...database, announce, observer: observeCommits(counting, tracing, guard, writeWatch) });
-  return { database, store, counting, writeWatch, followSecrets };
+  const commits = observer.observeCommits({ tracing, suspect: writeWatch.suspect });
+  const store = createStore({ ...database, announce, observer: commits });
+  return { database, store, observer, writeWatch, followSecrets };
 }

@@ -10,7 +10,7 @@ test("an organization whose start hangs does not keep the others from their head
   const played = Promise.withResolvers<LogEvent>();
   let head = logStart;
   const sequencers = createSequencers({
-    bus: createLocalBus({ nodeId: "n" }),
+    bus: createLocalBus({ nodeId: "n", guard: (work) => work() }),
     log: {
       heads(orgs) {
         if (orgs.join() === "a") return new Promise(() => undefined);
@@ -41,7 +41,7 @@ test("an organization whose log was set back starts anew, and holders of the old
   const breaks: string[] = [];
   let head = { offset: 30, id: "old" };
   const sequencers = createSequencers({
-    bus: createLocalBus({ nodeId: "n" }),
+    bus: createLocalBus({ nodeId: "n", guard: (work) => work() }),
     log: {
       heads: async (orgs) => new Map(orgs.map((org) => [org, head])),
       readFrom: async () => ({ head, anchor: undefined, events: [] }),
@@ -71,7 +71,7 @@ test("the loss of an organization itself is noticed", async () => {
   const breaks: string[] = [];
   const heads = new Map([["o", { offset: 3, id: "e3" }]]);
   const sequencers = createSequencers({
-    bus: createLocalBus({ nodeId: "n" }),
+    bus: createLocalBus({ nodeId: "n", guard: (work) => work() }),
     log: {
       heads: async () => heads,
       readFrom: async () => ({ head: logStart, anchor: undefined, events: [] }),
@@ -101,7 +101,7 @@ test("hints that come before an organization has started are kept up to 4 MiB; t
     return { org: "o", offset, kind: "message", id: `e${offset}`, prev, cid: "c", payload, uids: undefined };
   });
   const head = { offset: events.length, id: "e8" };
-  const bus = createLocalBus({ nodeId: "n" });
+  const bus = createLocalBus({ nodeId: "n", guard: (work) => work() });
   const heads = Promise.withResolvers<Map<string, typeof logStart>>();
   const isAsked = Promise.withResolvers<void>();
   const played: number[] = [];

@@ -28,9 +28,15 @@ export function createErrors(config: Config, log: Logger) {
     /** For repeated work with the database, whose outages the watch of its writes reports. */
     outages: { onError, onRecovery: () => undefined },
     /** Starts to watch whether writes to the database succeed, and whether file descriptors are left. */
-    watchWrites({ writes: { trial }, watch }: Pick<Database, "writes" | "watch">): WriteWatch {
-      const outage = dependencies.database;
-      const watched = createWriteWatch({ tryWrite: trial.run, watch, outage, onError: logBug, clock: steadyClock });
+    watchWrites({ writes: { trial }, watch }: Pick<Database, "writes" | "watch">, wroteAt: () => number): WriteWatch {
+      const watched = createWriteWatch({
+        tryWrite: trial.run,
+        watch,
+        outage: dependencies.database,
+        wroteAt,
+        onError: logBug,
+        clock: steadyClock,
+      });
       const stopDescriptors = watchDescriptors(log);
       writes = watched;
       return {

@@ -4,6 +4,7 @@ import { createRecent } from "../../lib/observing/histogram.ts";
 import type { NodeBus } from "../bus.ts";
 import type { Context } from "../context.ts";
 import { checkStore } from "../database.ts";
+import type { Drain } from "../drain.ts";
 import type { Stored } from "../store.ts";
 
 const storeMayTakeMs = 2_000;
@@ -19,11 +20,10 @@ const sendMayWaitMs = 5_000;
  */
 export function startHealth(
   context: Context,
-  { database, store, writeWatch, counting, bus }: Stored & Pick<NodeBus, "bus">,
+  { database, store, writeWatch, observer, bus, drain }: Stored & Pick<NodeBus, "bus"> & { drain: Drain },
 ) {
   const { clock, steadyClock, onError, onStop } = context;
-  const { isDraining: isStopping } = context.drain;
-  const delays = createRecent([counting.figures.eventLoopDelays], looks);
+  const delays = createRecent([observer.figures.eventLoopDelays], looks);
   const timer = setInterval(() => delays.turn(), lookEveryMs);
   timer.unref();
   onStop(() => clearInterval(timer));
@@ -37,7 +37,7 @@ export function startHealth(
   function checkProcess(): Health["checks"] {
     const isLate = (delays.quantile(1) ?? 0) > lateMs;
     return {
-      node: isStopping() ? "stopping" : "ok",
+      node: drain.isDraining ? "stopping" : "ok",
       event_loop: isLate ? "late: something blocked the event loop for more than a second within the last 30 s" : "ok",
     };
   }
@@ -77,7 +77,7 @@ export function startHealth(
     async readiness(): Promise<Health> {
       const written = await checkWrites();
       const checks = { ...checkProcess(), store: written, ...checkBus() };
-      return { isOk: !isStopping() && written === "ok", checks };
+      return { isOk: !drain.isDraining && written === "ok", checks };
     },
   };
 }

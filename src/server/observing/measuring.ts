@@ -18,9 +18,9 @@ type Parts = Stored &
 /** Starts to measure a node: what its features count, what is read in the background, and how far its clock is off. */
 export function startMeasuring(context: Context, parts: Parts) {
   const { log, logFigures } = context;
-  const { bus, counting, gateway, scheduler, poster, outbox, fileFigures } = parts;
+  const { bus, observer, gateway, scheduler, poster, outbox, fileFigures } = parts;
   const figures = {
-    ...counting.figures,
+    ...observer.figures,
     gateway: gateway.figures,
     scheduled: scheduler.figures,
     webhooks: poster.figures,

@@ -14,8 +14,6 @@ export type WriteWatch = {
   problem(): string | undefined;
   /** Reports a failure that the database may have caused: a trial write follows at once. */
   suspect(error: unknown): void;
-  /** Notes a write that succeeded. */
-  noteWrite(): void;
   stop(): void;
 };
 
@@ -24,6 +22,8 @@ type Dependencies = {
   tryWrite(bytes: number): Promise<void>;
   watch: DatabaseWatch;
   outage: Outage;
+  /** When a write last succeeded, by `clock`. */
+  wroteAt(): number;
   /** Called with errors that are not an outage. */
   onError(error: unknown): void;
   /** A clock that never goes back. */
@@ -34,12 +34,11 @@ type Dependencies = {
  * Creates the watch of a database. A single failure proves nothing: a trial write decides. While trials fail, there is one every
  * second, and only a trial ends the outage, as commits of other rows may succeed meanwhile.
  */
-export function createWriteWatch({ tryWrite, watch, outage, onError, clock }: Dependencies): WriteWatch {
+export function createWriteWatch({ tryWrite, watch, outage, wroteAt, onError, clock }: Dependencies): WriteWatch {
   let failure: { error: unknown } | undefined;
   let isTrying = false;
   let isStopped = false;
   let triedAt = Number.NEGATIVE_INFINITY;
-  let wroteAt = clock.now();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function fail(error: unknown): void {
@@ -75,7 +74,7 @@ export function createWriteWatch({ tryWrite, watch, outage, onError, clock }: De
   }
 
   async function look(): Promise<void> {
-    if (isTrying || failure !== undefined || clock.now() - wroteAt < watch.everyMs / 2) return;
+    if (isTrying || failure !== undefined || clock.now() - wroteAt() < watch.everyMs / 2) return;
     try {
       await watch.look();
     } catch (error) {
@@ -94,9 +93,6 @@ export function createWriteWatch({ tryWrite, watch, outage, onError, clock }: De
   return {
     problem: () => failure && problemOf(failure.error).is,
     suspect,
-    noteWrite() {
-      wroteAt = clock.now();
-    },
     stop() {
       isStopped = true;
       clearTimeout(timer);

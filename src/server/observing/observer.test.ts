@@ -1,17 +1,21 @@
 import { expect, test } from "bun:test";
 import { pino } from "pino";
 import { type Call, newCall, type Runtime } from "../../http/calls.ts";
-import { createRequestLog } from "./request-log.ts";
+import { createGuard } from "../../lib/observing/guard.ts";
+import { steadyClock, systemClock } from "../../lib/time/clock.ts";
+import { messageOf } from "../../store/testing/log-suite.ts";
+import { createObserver } from "./observer.ts";
 
+const node = { nodeId: "n", clock: systemClock, steadyClock, guard: (work: () => void) => work() };
 const request = new Request("http://herald.test/");
 const runtime: Runtime = { requestIP: () => null, timeout: () => undefined };
 
 function lines(level: string, ...calls: Partial<Call>[]): Record<string, unknown>[] {
   const written: string[] = [];
   const log = pino({ level, base: null, timestamp: false }, { write: (line) => void written.push(line) });
-  const logRequest = createRequestLog(log);
+  const { onAnswer } = createObserver({ ...node, log });
   for (const call of calls)
-    logRequest({
+    onAnswer({
       ...newCall(request, { from: runtime, route: { method: "POST", path: "/admin/message" } }),
       keyId: "a key",
       org: "an organization",
@@ -58,4 +62,23 @@ test("refusals are logged at info and failures at warn, even of sends and probes
   const made = { route: { method: "PUT", path: "/admin/organizations/{org}" }, status: 201 };
   expect(levels("info", made)).toEqual(["info"]);
   expect(lines("silent", { status: 500 })).toEqual([]);
+});
+
+test("a counter or trace that fails fails no send, and is reported", () => {
+  const errors: unknown[] = [];
+  const guard = createGuard((error) => errors.push(error));
+  const log = pino({ enabled: false });
+  const broken = (): never => {
+    throw new Error("no figures today");
+  };
+  const send = messageOf("o");
+  const uncounting = createObserver({ ...node, log, guard, clock: { now: broken } });
+  const uncounted = uncounting.observeCommits({ tracing: undefined, suspect: broken });
+  uncounted.onFailure?.(new Error("the send failed"));
+  expect(uncounted.onCommit([send], 1)(send)).toBeUndefined();
+  const tracing = { onAppend: broken, onCommit: broken };
+  const untraced = createObserver({ ...node, log, guard }).observeCommits({ tracing, suspect: broken });
+  untraced.onAppend?.(send);
+  expect(untraced.onCommit([send], 1)(send)).toMatchObject({ node: "n" });
+  expect(errors.map(String)).toEqual(["Error: no figures today"]);
 });
