@@ -46,8 +46,8 @@ type Dependencies = Omit<Parameters<typeof createBind>[0], "app" | "longAnswers"
 
 /** The HTTP API. */
 export type App = {
-  /** Routes a request to its service and returns the response. Never rejects. */
-  handle(request: Request, from: Runtime, listener: Listener): Promise<Response>;
+  /** Creates what routes the requests that come in there to their services. It never rejects. */
+  handlerAt(listener: Listener): (request: Request, from: Runtime) => Promise<Response>;
   /** All routes, as `GET /admin/organizations/:org`. */
   routes: string[];
 };
@@ -96,7 +96,7 @@ export function createApp(dependencies: Dependencies): App {
   }
 
   return {
-    handle: (request, from, listener) => follow(request, { from, listener }, answer),
+    handlerAt: (listener) => (request, from) => follow(request, { from, listener }, answer),
     routes: app.routes.map(({ method, path }) => `${method} ${path}`),
   };
 }

@@ -68,7 +68,7 @@ export function openHttp(context: Context, parts: Parts) {
     tls: parts.tls?.current,
     follow,
     gateway,
-    handle: app.handle,
+    handlerAt: app.handlerAt,
     stopped: [batches, imports, exports, waits],
   });
   later.server = server;

@@ -10,18 +10,17 @@ import { createId } from "../lib/text/ids.ts";
 import type { Tls } from "../lib/tls/tls-files.ts";
 import { ListenError } from "./listen-error.ts";
 
-type Handle = (request: Request, running: Server<SocketState>) => Promise<Response | undefined>;
-
-type HandleAt = (request: Request, running: Server<SocketState>, listener: Listener) => Promise<Response>;
+/** Answers a request, unless it becomes a socket. */
+export type Handle = (request: Request, running: Server<SocketState>) => Promise<Response | undefined>;
 
 /** What a node does with requests. */
 export type Handlers = {
   upgrade: Handle;
   stream: Handle;
-  /** Requests for files. `listener` is where a request came in. */
-  file: HandleAt;
+  /** Requests for files, by where they come in. */
+  file(listener: Listener): Handle;
   /** Anything else. */
-  handle: HandleAt;
+  other(listener: Listener): Handle;
   websocket: WebSocketHandler<SocketState>;
   onError(error: unknown, requestId: string): void;
 };
@@ -38,12 +37,8 @@ type Options = {
  */
 export function listen({ config, tls, reusePort }: Options, handlers: Handlers): HttpServer {
   const paths = [...new Set(["", config.HERALD_BASE_PATH])];
-  const serveAt = (listener: Listener, address: ListenAddress) => {
-    const at =
-      (handle: HandleAt): Handle =>
-      (request, running) =>
-        handle(request, running, listener);
-    return (current: Tls | undefined, taken: number | undefined) => {
+  const serveAt =
+    (listener: Listener, address: ListenAddress) => (current: Tls | undefined, taken: number | undefined) => {
       const start = () =>
         Bun.serve<SocketState>({
           hostname: address.hostname,
@@ -62,10 +57,10 @@ export function listen({ config, tls, reusePort }: Options, handlers: Handlers):
             paths.flatMap((path) => [
               [`${path}/ws`, overTlsOnly(handlers.upgrade, current)],
               [`${path}/sse`, overTlsOnly(handlers.stream, current)],
-              [`${path}/files/*`, overTlsOnly(at(handlers.file), current)],
+              [`${path}/files/*`, overTlsOnly(handlers.file(listener), current)],
             ]),
           ),
-          fetch: overTlsOnly(at(handlers.handle), current),
+          fetch: overTlsOnly(handlers.other(listener), current),
           websocket: handlers.websocket,
           error(error) {
             const requestId = createId();
@@ -75,7 +70,6 @@ export function listen({ config, tls, reusePort }: Options, handlers: Handlers):
         });
       return taken === undefined ? naming(listener, address, start) : start();
     };
-  };
 
   const internalAddress = internalAddressOf(config);
   const serveInternally = internalAddress && serveAt("internal", internalAddress);

@@ -6,13 +6,13 @@ import { createId } from "../lib/text/ids.ts";
 import type { Tls } from "../lib/tls/tls-files.ts";
 import type { Context } from "./context.ts";
 import type { Gateway } from "./gateway.ts";
-import { type Handlers, listen } from "./listen.ts";
+import { type Handle, type Handlers, listen } from "./listen.ts";
 
 type Dependencies = {
   tls: Tls | undefined;
   follow: FollowCall;
   gateway: Gateway;
-  handle: App["handle"];
+  handlerAt: App["handlerAt"];
   /** The services that end their own long requests when the node stops. */
   stopped: readonly { stop(): void }[];
 };
@@ -25,7 +25,7 @@ const problemStart = '{"type":"';
  * Listens for requests and connections. `endRequests` accepts no more, and resolves once pending requests are answered, or after
  * five seconds. Throws `ListenError`; then nothing listens.
  */
-export function openServer(context: Context, { tls, follow, gateway, handle, stopped }: Dependencies) {
+export function openServer(context: Context, { tls, follow, gateway, handlerAt, stopped }: Dependencies) {
   const { config, worker, log, onError } = context;
   const { HERALD_BASE_PATH: basePath } = config;
   const handlers: Handlers = {
@@ -41,8 +41,8 @@ export function openServer(context: Context, { tls, follow, gateway, handle, sto
         call.requestId = response.headers.get("X-Request-Id") ?? call.requestId; // that of the connection
         return response;
       }),
-    file: shareFiles(handle, gateway.origins),
-    handle,
+    file: (listener) => shareFiles(handlerAt(listener), gateway.origins),
+    other: handlerAt,
     websocket: gateway.webSockets.handlers,
     onError,
   };
@@ -62,12 +62,12 @@ export function openServer(context: Context, { tls, follow, gateway, handle, sto
 }
 
 /** Lets pages of allowed origins read files with `fetch`, as they read streams. Any page may show those it has an address of. */
-function shareFiles(handle: App["handle"], { corsHeaders }: Pick<Origins, "corsHeaders">): App["handle"] {
-  return async (request, running, listener) => {
+function shareFiles(handle: ReturnType<App["handlerAt"]>, { corsHeaders }: Pick<Origins, "corsHeaders">): Handle {
+  return async (request, running) => {
     const cors = corsHeaders(request);
     const preflight = answerPreflight(request, cors);
     if (preflight !== undefined) return preflight;
-    const response = await handle(request, running, listener);
+    const response = await handle(request, running);
     for (const [name, value] of Object.entries(cors)) response.headers.set(name, value);
     return response;
   };
@@ -76,19 +76,20 @@ function shareFiles(handle: App["handle"], { corsHeaders }: Pick<Origins, "corsH
 /** Makes the errors of a server that is reached below `basePath` link to the documentation there. */
 function linkProblems(handlers: Handlers, basePath: string): Handlers {
   if (basePath === "") return handlers;
+  const linked =
+    (handle: Handle): Handle =>
+    async (request, running) =>
+      await linkProblem(await handle(request, running), basePath);
   return {
     ...handlers,
-    upgrade: async (...call) => await linkProblem(await handlers.upgrade(...call), basePath),
-    stream: async (...call) => await linkProblem(await handlers.stream(...call), basePath),
-    file: async (...call) => await linkProblem(await handlers.file(...call), basePath),
-    handle: async (...call) => await linkProblem(await handlers.handle(...call), basePath),
+    upgrade: linked(handlers.upgrade),
+    stream: linked(handlers.stream),
+    file: (listener) => linked(handlers.file(listener)),
+    other: (listener) => linked(handlers.other(listener)),
   };
 }
 
-async function linkProblem<Answer extends Response | undefined>(
-  answer: Answer,
-  basePath: string,
-): Promise<Answer | Response> {
+async function linkProblem(answer: Response | undefined, basePath: string): Promise<Response | undefined> {
   if (answer?.headers.get("Content-Type") !== "application/problem+json") return answer;
   const { status, headers } = answer;
   const length = headers.get("Content-Length"); // which HEAD has without a body
