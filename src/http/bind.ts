@@ -1,18 +1,22 @@
+import type { HonoRequest } from "hono";
 import type { z } from "zod";
 import { unavailable } from "../contract/errors/errors.ts";
 import type { Operation } from "../contract/operations/operation.ts";
 import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import { createQueue } from "../lib/queues/queue.ts";
+import { nobody } from "../services/keys/permissions.ts";
 import type { RateLimit } from "../services/limits/key-rates.ts";
 import type { OrganizationUse } from "../services/limits/organization-use.ts";
 import { createRefuser, createResponder, tellExpiry } from "./call/answer.ts";
 import { createAuthenticator } from "./call/authenticate.ts";
 import { createCharges } from "./call/charges.ts";
-import { createExchanges, createTakeTurn, type Dependencies, type Router } from "./call/exchange.ts";
+import type { Dependencies, Exchange, PathParts, Router, TakeTurn } from "./call/exchange.ts";
 import type { Answer, Handler } from "./call/handler.ts";
 import { createLongCalls } from "./call/long-call.ts";
 import { createInputReader } from "./call/read.ts";
 import { createRecorder } from "./call/record.ts";
+import type { Call } from "./calls.ts";
+import { organizationIn } from "./requests/body.ts";
 
 /** Binds an operation of the contract to its handler. */
 export type Bind = <Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined>(
@@ -79,4 +83,36 @@ export function createBind({ app, rateLimit, use, thread, ...dependencies }: Bin
       return tellExpiry(exchange, response);
     });
   };
+}
+
+/** Creates the function that begins the exchanges of an operation. */
+function createExchanges({ method, path }: Operation, { clientAddress, charges }: PathParts) {
+  const route = { method: method.toUpperCase(), path };
+  const namesOrganization = path.includes("{org}");
+
+  return ({ req, env: call }: { req: HonoRequest; env: Call }): Exchange => {
+    const request = req.raw;
+    const address = clientAddress(request, call.from); // now, as it is unknown once the caller has hung up
+    call.route = route;
+    call.address = address;
+    return {
+      request,
+      req,
+      call,
+      address,
+      org: namesOrganization ? req.param("org") : undefined,
+      charge: charges.open(),
+      caller: nobody,
+      target: undefined,
+      hasBegun: false,
+    };
+  };
+}
+
+/** Creates the turns of exchanges: organizations take turns, and keys within their organization. */
+function createTakeTurn(thread: ThreadScheduler): TakeTurn {
+  return ({ caller, org }, cost, bytes) =>
+    thread.turn(() => caller.rights.org ?? org ?? (bytes && organizationIn(bytes)) ?? caller.keyId, cost, {
+      part: caller.keyId,
+    });
 }

@@ -1,13 +1,14 @@
 import { HeraldError, toHeraldError } from "../contract/errors/errors.ts";
 import { codeOf, problemResponse } from "../contract/errors/problem.ts";
 import { linesType } from "../contract/transfer/lines.ts";
+import { forgetOldest } from "../lib/caches/forget-oldest.ts";
 import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import { networkOf } from "../lib/network/addresses.ts";
 import type { ClientAddress, Peers } from "../lib/network/client-address.ts";
 import { createId } from "../lib/text/ids.ts";
 import { addressName } from "../services/limits/costs.ts";
 import type { Refusals } from "../services/limits/refusals.ts";
-import { bytesOfBody, createHeadCheck, isTooLongToDrop } from "./requests/head.ts";
+import { bytesOfBody, isTooLongToDrop } from "./requests/body.ts";
 import { createEndsSoon } from "./requests/long-bodies.ts";
 
 /** A method and a path with its parameter names, of which there is a fixed number. */
@@ -149,6 +150,10 @@ function answersWhileReading({ status, headers }: Response): boolean {
 /** Bun reads and drops the body of such a request while it is answered, which may take as long as a stream. */
 const takesNoBody = new Set(["GET", "HEAD"]);
 
+const maxRememberedHosts = 100;
+const badHost =
+  "the request has no valid `Host` header; send exactly one, with the host and port that the request goes to (RFC 9112, section 3.2)";
+const badLength = "`Content-Length` is not one decimal number; send it once, or not at all (RFC 9112, section 6.3)";
 const noBody = "this method takes no body; send the request without one";
 
 /**
@@ -206,5 +211,29 @@ export function followCalls(observers: Observers): FollowCall {
     if (response !== undefined && isCheap(call)) await hold(request, call, response);
     if (response !== undefined && drain.isDraining) response.headers.set("Connection", "close"); // RFC 9112, section 9.6
     return response;
+  };
+}
+
+/**
+ * Creates the check of what two programs could understand differently: `Host` and `Content-Length`. Once it has passed,
+ * `new URL(request.url)` does not throw. Remembers valid hosts, as nearly all requests name the same few.
+ */
+function createHeadCheck() {
+  const remembered = new Set<string>();
+
+  function isValidHost(host: string): boolean {
+    if (remembered.has(host)) return true;
+    // White space is where Bun joined two lines. Bun leaves out the host of a URL if it cannot be one at all.
+    if (/\s/.test(host) || !URL.canParse(`http://${host}/`)) return false;
+    remembered.add(host);
+    forgetOldest(remembered, maxRememberedHosts);
+    return true;
+  }
+
+  /** What is wrong with the head of a request, if anything. */
+  return ({ url, headers }: Request, bodyBytes: number): string | undefined => {
+    const host = headers.get("host");
+    if (host === null || !url.startsWith("http") || !isValidHost(host)) return badHost;
+    return !Number.isFinite(bodyBytes) && headers.has("content-length") ? badLength : undefined;
   };
 }

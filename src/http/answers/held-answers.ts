@@ -4,7 +4,7 @@ import type { ClientAddress, Peers } from "../../lib/network/client-address.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 import { discard } from "../call/answer.ts";
 import { type Call, turnNameOf } from "../calls.ts";
-import { isTooLongToDrop } from "../requests/head.ts";
+import { isTooLongToDrop } from "../requests/body.ts";
 
 // Of a body that nobody reads, Bun takes almost two megabytes, and then no more.
 const unreadOnes = { bytes: 2 * 1024 * 1024, most: 8 };

@@ -1,6 +1,6 @@
 import type { Operation } from "../../contract/operations/operation.ts";
 import { type Caller, permitOrganization, permitScope } from "../../services/keys/permissions.ts";
-import { isTooLongToDrop } from "../requests/head.ts";
+import { isTooLongToDrop } from "../requests/body.ts";
 import type { Exchange, PathParts } from "./exchange.ts";
 
 /** The steps that find out who calls an operation, and whether the key permits it. */

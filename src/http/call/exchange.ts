@@ -1,21 +1,16 @@
-import type { Context, Hono, HonoRequest } from "hono";
+import type { Hono, HonoRequest } from "hono";
 import type { AuditTarget } from "../../contract/audit.ts";
-import type { Operation } from "../../contract/operations/operation.ts";
-import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import type { ClientAddress } from "../../lib/network/client-address.ts";
 import type { Queue } from "../../lib/queues/queue.ts";
 import type { Audit } from "../../services/audit.ts";
 import type { Authentication } from "../../services/keys/authentication.ts";
-import { type Caller, nobody } from "../../services/keys/permissions.ts";
+import type { Caller } from "../../services/keys/permissions.ts";
 import type { LongAnswers } from "../answers/long-answers.ts";
 import type { Call } from "../calls.ts";
-import { organizationIn } from "../requests/body.ts";
 import type { Charge, Charges } from "./charges.ts";
 
-type Environment = { Bindings: Call };
-
 /** The router. Requests come with the record of their call. */
-export type Router = Hono<Environment>;
+export type Router = Hono<{ Bindings: Call }>;
 
 /** A request on its path to a response: what the steps of the path hand on. */
 export type Exchange = {
@@ -58,37 +53,5 @@ export type PathParts = Dependencies & {
   longBodies: Pick<Queue, "add">;
 };
 
-/** Creates the function that begins the exchanges of an operation. */
-export function createExchanges({ method, path }: Operation, { clientAddress, charges }: PathParts) {
-  const route = { method: method.toUpperCase(), path };
-  const namesOrganization = path.includes("{org}");
-
-  return ({ req, env: call }: Context<Environment>): Exchange => {
-    const request = req.raw;
-    const address = clientAddress(request, call.from); // now, as it is unknown once the caller has hung up
-    call.route = route;
-    call.address = address;
-    return {
-      request,
-      req,
-      call,
-      address,
-      org: namesOrganization ? req.param("org") : undefined,
-      charge: charges.open(),
-      caller: nobody,
-      target: undefined,
-      hasBegun: false,
-    };
-  };
-}
-
 /** Waits for a turn of the thread; `undefined` if the work may begin now. `bytes`: a body that is not parsed yet. */
 export type TakeTurn = (exchange: Exchange, cost: number, bytes?: Uint8Array) => Promise<void> | undefined;
-
-/** Creates the turns of exchanges: organizations take turns, and keys within their organization. */
-export function createTakeTurn(thread: ThreadScheduler): TakeTurn {
-  return ({ caller, org }, cost, bytes) =>
-    thread.turn(() => caller.rights.org ?? org ?? (bytes && organizationIn(bytes)) ?? caller.keyId, cost, {
-      part: caller.keyId,
-    });
-}

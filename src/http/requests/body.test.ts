@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { HeraldError } from "../../contract/errors/errors.ts";
-import { createBytesReader } from "./body.ts";
-import { bytesOfBody } from "./head.ts";
+import { bytesOfBody, createBytesReader } from "./body.ts";
 
 const maxBytes = 200_000;
 const piece = new Uint8Array(65_536).fill(0x20);

@@ -8,7 +8,26 @@ type Options<Call> = {
   turn(call: Call, bytes: Uint8Array): Promise<void> | undefined;
 };
 
+const mostDropped = 8 * 1024 * 1024;
 const bodyBeginsWithinMs = 4_000; // most clients wait for up to three seconds, and then send the body anyway
+
+/**
+ * The length of a request's body in bytes: infinite if it is not declared by decimal digits. Bun joins repeated lines with
+ * commas, so a length that is sent twice is no number.
+ */
+export function bytesOfBody(headers: Headers): number {
+  const declared = headers.get("content-length");
+  if (declared !== null) return /^\d{1,20}$/.test(declared) ? Number(declared) : Number.POSITIVE_INFINITY;
+  return headers.has("transfer-encoding") ? Number.POSITIVE_INFINITY : 0;
+}
+
+/**
+ * Whether the body may be too long to be read and dropped when its request is answered before its end, which Bun does
+ * as fast as it comes, without an end if it has none. Then the connection is closed (RFC 9112, section 9.6).
+ */
+export function isTooLongToDrop(bodyBytes: number): boolean {
+  return bodyBytes > mostDropped;
+}
 
 /**
  * Creates the reader of all bytes of a body, which rejects if they do not arrive. Bun hands over as many as are declared, and no
