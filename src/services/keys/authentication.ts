@@ -31,7 +31,7 @@ export type Authentication = {
 };
 
 type Options = {
-  bootstrap: Pick<BootstrapKey, "recognize">;
+  bootstrap: Pick<BootstrapKey, "secrets">;
   digest: KeyDigest;
   cache: KeyCache;
   usage: KeyUsage;
@@ -53,16 +53,15 @@ export function createAuthentication(options: Options): Authentication {
   const { bootstrap, digest, cache, usage, refusals, clock, elapsed } = options;
   const longBodies = createTokenBuckets({ clock: elapsed });
   // Compared with unknown keys, so that they take as long as known ones.
-  const unknownKey = { secrets: [{ digest: randomBytes(32), endsAt: 0, caller: nobody }], isFrom: undefined };
+  const secretsOfNone: readonly KnownSecret[] = [{ digest: randomBytes(32), endsAt: 0, caller: nobody }];
 
   function recognize(key: string, digested: Buffer, address: () => string | undefined): Caller | undefined {
-    const { secrets, isFrom } = cache.get(sliceOfId(key)) ?? unknownKey;
-    const secret = matching(secrets, digested);
-    const ofBootstrap = bootstrap.recognize(digested);
-    if (ofBootstrap !== undefined) return ofBootstrap;
+    const ofStore = matching(cache.get(sliceOfId(key)) ?? secretsOfNone, digested);
+    const ofBootstrap = matching(bootstrap.secrets, digested);
+    const secret = ofBootstrap ?? ofStore;
     if (secret === undefined || clock.now() >= secret.endsAt) return undefined;
-    if (isFrom !== undefined && !isFrom(address() ?? "")) return undefined;
-    usage.note(secret.caller.keyId);
+    if (secret.isFrom?.(address() ?? "") === false) return undefined;
+    if (secret === ofStore) usage.note(secret.caller.keyId);
     return secret.caller;
   }
 
@@ -107,7 +106,7 @@ export function createAuthentication(options: Options): Authentication {
 }
 
 /** Compares every secret in constant time, even after a match. */
-function matching(secrets: KnownSecret[], digested: Buffer): KnownSecret | undefined {
+function matching(secrets: readonly KnownSecret[], digested: Buffer): KnownSecret | undefined {
   let found: KnownSecret | undefined;
   for (const secret of secrets) if (timingSafeEqual(secret.digest, digested)) found = secret;
   return found;

@@ -1,10 +1,9 @@
-import { timingSafeEqual } from "node:crypto";
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import { createApiKey } from "../../contract/keys/api-key.ts";
 import type { ApiKeyWithSecret } from "../../contract/keys/keys.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { KeyDigest } from "./key-cache.ts";
+import type { KeyDigest, KnownSecret } from "./key-cache.ts";
 import { type Caller, permitRights, unlisted, unrestricted } from "./permissions.ts";
 
 /** The name of the bootstrap key in paths, in the audit log and in the log. */
@@ -23,8 +22,8 @@ export type BootstrapStore = {
 
 /** The key with every scope, which is not in the database. */
 export type BootstrapKey = {
-  /** The caller with a key of this digest, if it is valid. Takes constant time. */
-  recognize(digested: Buffer): Caller | undefined;
+  /** Its secrets, as requests are checked against them; the current one comes last. */
+  readonly secrets: readonly KnownSecret[];
   /**
    * Creates a new key; the old one works for another `overlapSeconds`. Throws like `permitRights`, and `bad_request` if
    * the key comes from the settings.
@@ -48,30 +47,39 @@ const maxFormer = 4;
 
 /** Creates the bootstrap key from its stored form. */
 export function createBootstrapKey({ initial, store, digest, clock, onKey }: Options): BootstrapKey {
-  const current = unlisted(bootstrapId);
   let kept = initial;
-  let digested = digest.of(initial.key);
   let turn: Promise<unknown> = Promise.resolve();
+  const bootstrap = { secrets: secretsOf(initial), rotate, refresh };
 
-  function use(next: KeptBootstrap): void {
-    if (next.key !== kept.key) {
-      onKey(next.key);
-      digested = digest.of(next.key);
-    }
-    kept = next;
+  function secretsOf({ key, former }: KeptBootstrap): KnownSecret[] {
+    const current = unlisted(bootstrapId);
+    return [
+      ...former.map(({ digest: text, endsAt }) => ({
+        digest: Buffer.from(text, "base64url"),
+        endsAt,
+        caller: { ...current, rights: { ...unrestricted, expiresAt: endsAt }, secretExpiresAt: endsAt },
+      })),
+      { digest: digest.of(key), endsAt: Number.POSITIVE_INFINITY, caller: current },
+    ];
   }
 
-  async function read(): Promise<void> {
+  function use(next: KeptBootstrap): void {
+    if (next.key !== kept.key) onKey(next.key);
+    kept = next;
+    bootstrap.secrets = secretsOf(next);
+  }
+
+  async function refresh(): Promise<void> {
     const next = await store?.read();
     if (next !== undefined) use(next);
   }
 
   async function replace(file: BootstrapStore, overlapSeconds: number): Promise<ApiKeyWithSecret> {
-    await read();
+    await refresh();
     const now = clock.now();
     const endsAt = now + overlapSeconds * 1000;
     const { key } = createApiKey();
-    const before = [{ digest: digested.toString("base64url"), endsAt }, ...kept.former];
+    const before = [{ digest: digest.of(kept.key).toString("base64url"), endsAt }, ...kept.former];
     const former = before
       .map((one) => ({ ...one, endsAt: Math.min(one.endsAt, endsAt) }))
       .filter((one) => one.endsAt > now)
@@ -93,27 +101,17 @@ export function createBootstrapKey({ initial, store, digest, clock, onKey }: Opt
     };
   }
 
-  return {
-    recognize(given) {
-      let caller: Caller | undefined;
-      for (const { digest: text, endsAt } of kept.former) {
-        const isThis = timingSafeEqual(Buffer.from(text, "base64url"), given);
-        if (clock.now() < endsAt && isThis)
-          caller = { ...current, rights: { ...unrestricted, expiresAt: endsAt }, secretExpiresAt: endsAt };
-      }
-      return timingSafeEqual(digested, given) ? current : caller;
-    },
-    async rotate(caller, overlapSeconds) {
-      permitRights(caller, unrestricted);
-      if (store === undefined)
-        throw new HeraldError(
-          "bad_request",
-          "the admin API key of this server comes from HERALD_ADMIN_API_KEY; change that setting on every node instead",
-        );
-      const rotated = turn.then(() => replace(store, overlapSeconds));
-      turn = rotated.catch(() => undefined);
-      return await rotated;
-    },
-    refresh: read,
-  };
+  async function rotate(caller: Caller, overlapSeconds: number): Promise<ApiKeyWithSecret> {
+    permitRights(caller, unrestricted);
+    if (store === undefined)
+      throw new HeraldError(
+        "bad_request",
+        "the admin API key of this server comes from HERALD_ADMIN_API_KEY; change that setting on every node instead",
+      );
+    const rotated = turn.then(() => replace(store, overlapSeconds));
+    turn = rotated.catch(() => undefined);
+    return await rotated;
+  }
+
+  return bootstrap;
 }

@@ -8,19 +8,18 @@ import type { KeyChange, KeyReads, StoredKey } from "../../store/keys/ports.ts";
 import type { Caller } from "./permissions.ts";
 
 /** A secret of a key, as requests are checked against it. */
-export type KnownSecret = { digest: Buffer; endsAt: number; caller: Caller };
-
-/** A key, as requests are checked against it. */
-export type KnownKey = {
-  secrets: KnownSecret[];
+export type KnownSecret = {
+  digest: Buffer;
+  endsAt: number;
+  caller: Caller;
   /** Absent if the key may be used from anywhere. */
-  isFrom: ((address: string) => boolean) | undefined;
+  isFrom?: ((address: string) => boolean) | undefined;
 };
 
 /** The keys that this node has seen or that were changed lately, with their state in the store. */
 export type KeyCache = {
-  /** `undefined` if the key is not cached, and for every key while the cache is out of date. */
-  get(id: string): KnownKey | undefined;
+  /** The secrets of a key; `undefined` if it is not cached, and for every key while the cache is out of date. */
+  get(id: string): readonly KnownSecret[] | undefined;
   /**
    * Asks the store for changes, and for the key `id`. Resolves to whether it answered; concurrent calls share a query.
    */
@@ -54,7 +53,7 @@ const maxWaiting = 20_000;
  */
 export function createKeyCache(options: Options): KeyCache {
   const { keys, elapsed, onError, trustMs = defaultTrustMs, maxKeys = defaultMaxKeys } = options;
-  const known = new Map<string, KnownKey>();
+  const known = new Map<string, KnownSecret[]>();
   let seen: KeyChange | undefined; // the key changed last, as far as this cache knows
   let isFilled = false;
   let trustedUntil = Number.NEGATIVE_INFINITY;
@@ -74,7 +73,7 @@ export function createKeyCache(options: Options): KeyCache {
     changes.sort((left, right) => Number(asked.has(left.id)) - Number(asked.has(right.id)));
     for (const { id, key } of changes) {
       if (key === undefined) known.delete(id);
-      else known.set(id, toKnown(key));
+      else known.set(id, secretsOf(key));
       forgetOldest(known, maxKeys);
     }
     seen = latestOf(changes);
@@ -111,16 +110,15 @@ function latestOf(changes: KeyChange[]): KeyChange | undefined {
   );
 }
 
-function toKnown(key: StoredKey): KnownKey {
-  const { id: keyId, scopes, org, senders, networks, expiresAt } = key;
-  const secrets = key.secrets.map((secret): KnownSecret => {
+function secretsOf({ id: keyId, secrets, scopes, org, senders, networks, expiresAt }: StoredKey): KnownSecret[] {
+  const isFrom = networks === null ? undefined : createAddressSet(networks).has;
+  return secrets.map((secret) => {
     const endsAt = Math.min(expiresAt ?? Number.POSITIVE_INFINITY, secret.expiresAt ?? Number.POSITIVE_INFINITY);
     const rights = { scopes, org, senders, networks, expiresAt: Number.isFinite(endsAt) ? endsAt : null };
     const secretExpiresAt = secret.expiresAt === null ? undefined : endsAt;
     const caller = { keyId, rights, secretExpiresAt, digest: secret.digest };
-    return { digest: Buffer.from(secret.digest, "base64url"), endsAt, caller };
+    return { digest: Buffer.from(secret.digest, "base64url"), endsAt, caller, isFrom };
   });
-  return { secrets, isFrom: networks === null ? undefined : createAddressSet(networks).has };
 }
 
 /** Hashes API keys for storage: HMAC-SHA-256 under a secret of the server, the pepper. */
