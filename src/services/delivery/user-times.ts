@@ -1,5 +1,5 @@
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
-import { threadCosts } from "../limits/costs.ts";
+import { beginSlice } from "../../lib/event-loop/slice.ts";
 
 /** The earliest time for each of many users. */
 export type UserTimes = {
@@ -60,14 +60,13 @@ export function createUserTimes(): UserTimes {
 
 /** Visits each user of the lists. */
 async function visit(lists: readonly List[], take: (uid: string, time: number) => void): Promise<void> {
-  const sliceMs = threadCosts.slice / 1_000;
-  let sliceEndsAt = performance.now() + sliceMs;
+  let isOver = beginSlice();
   for (const { uids, time } of lists)
     for (const uid of uids) {
       take(uid, time);
-      if (performance.now() < sliceEndsAt) continue;
+      if (!isOver()) continue;
       await nextTurn();
-      sliceEndsAt = performance.now() + sliceMs;
+      isOver = beginSlice();
     }
 }
 
