@@ -16,8 +16,6 @@ type Dependencies<Job> = {
   run(job: Job): Promise<{ isGood: boolean; durationMs: number }>;
   /** Called when a webhook has room again. */
   onRoom(): void;
-  /** Calls `call` after `ms`; returns the function that cancels it. A timer by default. */
-  after?(ms: number, call: () => void): () => void;
 };
 
 const atOnce = 256;
@@ -31,17 +29,12 @@ const mostHeld = 4_000;
 const mostIdle = 1_000;
 const mostHanging = 1_000; // beside those in flight
 
-function setTimer(ms: number, call: () => void): () => void {
-  const timer = setTimeout(call, ms);
-  return () => clearTimeout(timer);
-}
-
 /**
  * Creates the lanes of many webhooks, so that a slow receiver cannot block the others. Webhooks take turns, and each organization may use a share of the slots. A slow or failing receiver is soon
  * down to a single slot. A quick one may hang while it has many: so each webhook has a slot of its own besides the shared ones,
  * and a post that takes long frees its shared slot.
  */
-export function createLanes<Job>({ run, onRoom, after = setTimer }: Dependencies<Job>) {
+export function createLanes<Job>({ run, onRoom }: Dependencies<Job>) {
   const lanes = new Map<string, Lane<Job>>();
   const waiting = new Set<Lane<Job>>(); // in the order of their turns
   const inFlight = createCounters(); // by organization
@@ -74,16 +67,16 @@ export function createLanes<Job>({ run, onRoom, after = setTimer }: Dependencies
     let hangs = false;
     inFlight.take(lane.org);
     lane.inFlight++;
-    const cancel = after(slowMs, () => {
+    const timer = setTimeout(() => {
       adapt(lane, { isGood: false, durationMs: slowMs });
       if (hanging >= mostHanging) return;
       hangs = true;
       hanging++;
       inFlight.release(lane.org);
       pump();
-    });
+    }, slowMs);
     adapt(lane, await run(job));
-    cancel();
+    clearTimeout(timer);
     if (hangs) hanging--;
     else inFlight.release(lane.org);
     lane.inFlight--;

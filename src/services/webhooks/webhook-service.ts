@@ -12,7 +12,7 @@ import type {
   WebhookReads,
   WebhookWrites,
 } from "../../store/webhooks/ports.ts";
-import { type Attempt, createAttempt } from "./attempts.ts";
+import { createAttempt } from "./attempts.ts";
 import { createDueEvents } from "./due-events.ts";
 import { createHugeEvents } from "./huge-events.ts";
 import { createPosting } from "./posting.ts";
@@ -28,8 +28,6 @@ type Dependencies = {
   allowsPrivate: boolean;
   clock: Clock;
   elapsed: SteadyClock;
-  attempt?: Attempt;
-  random?(): number;
   /** Called when a webhook is switched off because its receiver answered 410. */
   onDisabled(hook: Pick<StoredWebhook, "org" | "id">): void;
   onError(error: unknown): void;
@@ -43,11 +41,11 @@ const yieldMs = 150;
 
 /** Creates the webhooks of a node, and the poster, which must be started. */
 export function createWebhookService(dependencies: Dependencies) {
-  const { webhookDeliveries, allowsPrivate, elapsed, random = Math.random } = dependencies;
-  const attempt = dependencies.attempt ?? createAttempt({ allowsPrivate, elapsed });
+  const { webhookDeliveries, elapsed } = dependencies;
+  const attempt = createAttempt(dependencies);
   let isStopped = false;
 
-  const posting = createPosting({ ...dependencies, attempt, random, onRoom: () => tries.wakeIn(0) });
+  const posting = createPosting({ ...dependencies, attempt, random: Math.random, onRoom: () => tries.wakeIn(0) });
   const hugeEvents = createHugeEvents({
     ...dependencies,
     openPages: createUnreachedPages(dependencies),
@@ -63,7 +61,7 @@ export function createWebhookService(dependencies: Dependencies) {
       const inMs = eventAt + settlingMs - now;
       if (inMs > 0) return inMs;
       const outcome = await settleSome(now - settlingMs, now);
-      if (outcome === "late") return (1 + random()) * yieldMs;
+      if (outcome === "late") return (1 + Math.random()) * yieldMs;
       tries.wakeIn(0);
     }
     return undefined;
