@@ -49,7 +49,6 @@ const givenUp =
  */
 type Trial = "usual" | "alone" | "last";
 
-type Prepared = { row: OutboxRow; send: NewSend } | { row: OutboxRow; refusal: HeraldError };
 type Tried = { row: OutboxRow; error: HeraldError | undefined };
 
 /**
@@ -69,51 +68,52 @@ export function createOutboxSends({
   const suspects = createSuspects(elapsed);
   const reader = createBatchLineReader({ limits, longLines: createQueue(() => new HeraldError("unavailable")) });
 
-  async function prepare(row: OutboxRow): Promise<Prepared> {
+  /** What went wrong with a row, which is reported if nobody foresaw it. */
+  function faultOf(thrown: unknown): HeraldError {
+    if (!(thrown instanceof HeraldError)) onError(thrown);
+    return toHeraldError(thrown);
+  }
+
+  async function prepare(row: OutboxRow): Promise<NewSend | HeraldError> {
     try {
       if (row.request === undefined) throw new HeraldError("payload_too_large", tooLong);
       const { kind, request } = await reader.read(row.request, caller);
       if (kind === "message")
-        return {
-          row,
-          send: toMessageSend(caller, { ...request, message: { id: row.id, ...request.message } }, clock.now()),
-        };
+        return toMessageSend(caller, { ...request, message: { id: row.id, ...request.message } }, clock.now());
       const messageSystem = { id: row.id, ...request.messageSystem };
-      return { row, send: await toSystemSend(caller, { ...request, messageSystem }, clock.now()) };
+      return await toSystemSend(caller, { ...request, messageSystem }, clock.now());
     } catch (thrown) {
-      if (!(thrown instanceof HeraldError)) onError(thrown);
-      return { row, refusal: toHeraldError(thrown) };
+      return faultOf(thrown);
     }
   }
 
-  async function append(send: NewSend, tell: TellStored): Promise<HeraldError | undefined> {
+  async function append(row: OutboxRow, send: NewSend, tell: TellStored): Promise<Tried> {
     try {
       await appendAdmitted(sends, send, tell);
-      return undefined;
+      return { row, error: undefined };
     } catch (thrown) {
-      if (!(thrown instanceof HeraldError)) onError(thrown);
-      return toHeraldError(thrown);
+      return { row, error: faultOf(thrown) };
     }
   }
 
   /** Sends rows together, in their order; none after one that cannot be admitted now. */
   async function sendGroup(group: OutboxRow[]): Promise<Tried[]> {
-    const begun: { row: OutboxRow; result: Promise<HeraldError | undefined> }[] = [];
-    for (const one of await Promise.all(group.map(prepare))) {
-      const { row } = one;
-      if ("refusal" in one) {
-        begun.push({ row, result: Promise.resolve(one.refusal) });
+    const begun: Promise<Tried>[] = [];
+    const prepared = await Promise.all(group.map(async (row) => ({ row, send: await prepare(row) })));
+    for (const { row, send } of prepared) {
+      if (send instanceof HeraldError) {
+        begun.push(Promise.resolve({ row, error: send }));
         continue;
       }
       try {
-        begun.push({ row, result: append(one.send, await use.admitSend(one.send)) });
+        begun.push(append(row, send, await use.admitSend(send)));
       } catch (thrown) {
         const error = toHeraldError(thrown);
-        begun.push({ row, result: Promise.resolve(error) });
+        begun.push(Promise.resolve({ row, error }));
         if (passing.has(error.code)) break;
       }
     }
-    return Promise.all(begun.map(async ({ row, result }) => ({ row, error: await result })));
+    return Promise.all(begun);
   }
 
   return async (org, rows) => {
