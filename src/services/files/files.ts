@@ -20,22 +20,7 @@ import type { OrganizationUse, Room } from "../limits/organization-use.ts";
 import type { FileFigures } from "./file-figures.ts";
 
 /** The files of messages. */
-export type Files = {
-  /** Stores a file. Throws `organization_not_found`, `payload_too_large`, `invalid_request` if the organization has no room. */
-  create(org: string, name: string, upload: Upload): Promise<FileShown>;
-  /** Stores the bytes of a file that is known. Throws `file_not_found`, too. */
-  put(org: string, id: string, upload: Upload): Promise<{ shown: FileShown; isNew: boolean }>;
-  /** Throws `file_not_found`. */
-  get(org: string, id: string): Promise<FileShown>;
-  remove(org: string, id: string): Promise<void>;
-  /**
-   * A file and its bytes, for a caller who may have it: throws `file_not_found` otherwise, and for a file without bytes, and
-   * `invalid_request` if a reader that names no organization could mean the files of several.
-   */
-  open(id: string, reader: FileReader): Promise<{ file: StoredFile; bytes: StoredBytes }>;
-  /** Those of the files that the user may have now. */
-  readableBy(org: string, uid: string, ids: string[]): Promise<Set<string>>;
-};
+export type Files = ReturnType<typeof createFiles>;
 
 /** Who asks for a file: a user, or a key, for that of one organization or of whichever has it. */
 export type FileReader = { org: string; uid: string } | { org: string | undefined };
@@ -67,15 +52,8 @@ const mediaType = /^[!#$%&'*+.^_`|~0-9a-z-]+\/[!#$%&'*+.^_`|~0-9a-z-]+(\s*;.*)?$
 const ambiguous = "must name the organization, because several have a file with this id";
 
 /** Creates the files on the store and where bytes are kept. */
-export function createFiles(dependencies: Dependencies): Files {
+export function createFiles(dependencies: Dependencies) {
   const { files, bytes, organizations, use, thread, maxBytes, figures, clock, elapsed } = dependencies;
-
-  async function* inTurns(org: string, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-    for await (const piece of pieces) {
-      await thread.turn(org, threadCosts.bytes(piece.length));
-      yield piece;
-    }
-  }
 
   /** Writes the bytes under an id of their own, then hands them to `store`, without which they are removed again. */
   async function write<Result>(
@@ -93,7 +71,8 @@ export function createFiles(dependencies: Dependencies): Files {
     try {
       if (!(await files.begin(org, bytesId, clock.now())))
         throw errorAbout("organization_not_found", { organization: org });
-      const measured = measure({ ...upload, pieces: inTurns(org, upload.pieces) }, maxBytes, room);
+      const turn = (size: number) => thread.turn(org, threadCosts.bytes(size));
+      const measured = measure(upload, { maxBytes, room, turn });
       await bytes.write(bytesId, measured.pieces);
       const { size, sha256 } = measured.end();
       await upload.permit(); // it may have taken hours, and replaces what users see
@@ -148,7 +127,8 @@ export function createFiles(dependencies: Dependencies): Files {
   }
 
   return {
-    create: (org, name, upload) =>
+    /** Stores a file. Throws `organization_not_found`, `payload_too_large`, `invalid_request` if the organization has no room. */
+    create: (org: string, name: string, upload: Upload) =>
       receive(org, upload, async (uploaded) => {
         const now = clock.now();
         const id = createId();
@@ -156,7 +136,8 @@ export function createFiles(dependencies: Dependencies): Files {
           throw errorAbout("organization_not_found", { organization: org });
         return show({ id, name, createdAt: now, ...uploaded });
       }),
-    async put(org, id, upload) {
+    /** Stores the bytes of a file that is known. Throws `file_not_found`, too. */
+    async put(org: string, id: string, upload: Upload): Promise<{ shown: FileShown; isNew: boolean }> {
       await require(org, id); // before the bytes are read
       return await receive(org, upload, async (uploaded) => {
         const before = await files.replace({ org, id, now: clock.now(), ...uploaded });
@@ -164,17 +145,21 @@ export function createFiles(dependencies: Dependencies): Files {
         return { shown: show({ ...before, ...uploaded }), isNew: before.bytesId === undefined };
       });
     },
-    get: async (org, id) => show(await require(org, id)),
-    async remove(org, id) {
+    /** Throws `file_not_found`. */
+    get: async (org: string, id: string) => show(await require(org, id)),
+    async remove(org: string, id: string): Promise<void> {
       if (!(await files.remove(org, id, clock.now()))) await missing(org, id);
     },
-    async open(id, reader) {
+    /**
+     * A file and its bytes, for a caller who may have it: throws `file_not_found` otherwise, and for a file without bytes, and
+     * `invalid_request` if a reader that names no organization could mean the files of several.
+     */
+    async open(id: string, reader: FileReader): Promise<{ file: StoredFile; bytes: StoredBytes }> {
       const file = await findFor(id, reader);
       const found = file?.bytesId === undefined ? undefined : await bytes.read(file.bytesId);
       if (file === undefined || !isKept(file) || found === undefined) throw errorAbout("file_not_found", { file: id });
       return { file, bytes: found };
     },
-    readableBy: files.readableBy,
   };
 }
 
@@ -196,12 +181,15 @@ function show({
   };
 }
 
-/** Counts and hashes bytes on their way. Throws `payload_too_large`, or that the organization has no room, in between. */
-function measure({ pieces, length }: Upload, maxBytes: number, room: Room) {
+type Measure = { maxBytes: number; room: Room; turn(size: number): Promise<void> | undefined };
+
+/** Counts and hashes bytes on their way, in turns. Throws `payload_too_large`, or that the organization has no room, in between. */
+function measure({ pieces, length }: Upload, { maxBytes, room, turn }: Measure) {
   const hash = new Bun.CryptoHasher("sha256");
   let size = 0;
   async function* passing(): AsyncGenerator<Uint8Array, void> {
     for await (const piece of pieces) {
+      await turn(piece.length);
       size += piece.length;
       if (size > maxBytes) throw tooLarge(maxBytes);
       const error = length === undefined ? room.grow(piece.length) : undefined;
