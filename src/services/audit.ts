@@ -26,18 +26,7 @@ export type AuditedCall = {
 };
 
 /** Records and lists who did what. */
-export type Audit = {
-  /** Resolves once the entry is on disk; rejects with `storage_full` or `unavailable`. */
-  record(call: AuditedCall): Promise<void>;
-  /**
-   * Records a call without waiting, at a limited rate so that entries cannot fill the disk; omitted ones are counted.
-   */
-  note(call: AuditedCall): void;
-  /** A page, newest first, of the entries that the caller may see. Throws `organization_forbidden`. */
-  list(caller: Caller, query: AuditQuery): Promise<Page<AuditEntryShown>>;
-  /** Resolves once all noted entries are written or have failed. Call it while the store is open. */
-  stop(): Promise<void>;
-};
+export type Audit = ReturnType<typeof createAudit>;
 
 type Options = {
   audit: AuditLog;
@@ -62,7 +51,7 @@ const place = z.strictObject({ before: z.string() });
  * Creates the audit log on the store. Entries of permitted calls are written before the response is sent. Entries of
  * refused calls delay nobody and are limited in rate, per key, and for all callers without a valid key together.
  */
-export function createAudit({ audit, organizations, clock, elapsed, redact, onError }: Options): Audit {
+export function createAudit({ audit, organizations, clock, elapsed, redact, onError }: Options) {
   const rates = createTokenBuckets({ clock: elapsed });
   const underWay = new Set<Promise<void>>();
   let omitted = 0;
@@ -92,8 +81,10 @@ export function createAudit({ audit, organizations, clock, elapsed, redact, onEr
   }
 
   return {
-    record: (call) => writes.add(entryOf(call, clock.now(), 0, redact)),
-    note(call) {
+    /** Resolves once the entry is on disk; rejects with `storage_full` or `unavailable`. */
+    record: (call: AuditedCall) => writes.add(entryOf(call, clock.now(), 0, redact)),
+    /** Records a call without waiting, at a limited rate so that entries cannot fill the disk; omitted ones are counted. */
+    note(call: AuditedCall): void {
       const noted = call.caller?.keyId ?? strangers;
       if (rates.waitMs(noted, noteRate) > 0) {
         omitted++;
@@ -105,7 +96,9 @@ export function createAudit({ audit, organizations, clock, elapsed, redact, onEr
       underWay.add(writing);
       void writing.then(() => underWay.delete(writing));
     },
-    async list(caller, { limit, cursor, organization, since, until, ...wanted }) {
+    /** A page, newest first, of the entries that the caller may see. Throws `organization_forbidden`. */
+    async list(caller: Caller, query: AuditQuery): Promise<Page<AuditEntryShown>> {
+      const { limit, cursor, organization, since, until, ...wanted } = query;
       if (organization !== undefined) permitOrganization(caller, organization);
       const org = organization ?? caller.rights.org ?? undefined;
       const of = org !== undefined ? { org } : wanted.key !== undefined ? { keyId: wanted.key } : undefined;
@@ -127,7 +120,8 @@ export function createAudit({ audit, organizations, clock, elapsed, redact, onEr
       }
       return { items, cursor: encodeCursor({ before }) };
     },
-    async stop() {
+    /** Resolves once all noted entries are written or have failed. Call it while the store is open. */
+    async stop(): Promise<void> {
       await Promise.all(underWay);
     },
   };

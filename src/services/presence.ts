@@ -19,25 +19,15 @@ type Dependencies = {
 /** The users asked about; `undefined` means all. */
 type Uids = string[] | undefined;
 
+type OnlineQuery = PageQuery & { uids?: Uids; devices?: boolean };
+
 /**
  * Who is connected now, across all nodes. Answers are complete: if a node does not answer, methods throw `unavailable`.
  */
-export type Presence = {
-  /**
-   * The connected users by id; with `uids`, exactly those users, connected or not, and with their devices if `devices`
-   * is set.
-   */
-  list(org: string, query: PageQuery & { uids?: Uids; devices?: boolean }): Promise<Page<OnlineUser>>;
-  /** The number of connected users, each counted once, or how many of `uids` are connected. */
-  count(org: string, uids: Uids): Promise<OnlineCount>;
-  /** Those of `uids` who are connected; at most 500 may be asked about. */
-  onlineAmong(org: string, uids: string[]): Promise<Set<string>>;
-  /** The connections and rates of an organization. */
-  useOf(org: string): Promise<{ connections: number; requests: number; messages: number }>;
-};
+export type Presence = ReturnType<typeof createPresence>;
 
 /** Creates presence that asks all live nodes and merges their answers. */
-export function createPresence({ organizations, nodes, bus }: Dependencies): Presence {
+export function createPresence({ organizations, nodes, bus }: Dependencies) {
   async function ask(question: PresenceQuestion): Promise<PresenceAnswer[]> {
     const live = await nodes.live();
     const answers = await bus.request(question, live);
@@ -61,10 +51,12 @@ export function createPresence({ organizations, nodes, bus }: Dependencies): Pre
   }
 
   return {
-    async onlineAmong(org, uids) {
+    /** Those of `uids` who are connected; at most 500 may be asked about. */
+    async onlineAmong(org: string, uids: string[]): Promise<Set<string>> {
       return new Set(merge(await ask({ org, uids })).users.map(({ id }) => id));
     },
-    async useOf(org) {
+    /** The connections and rates of an organization. */
+    async useOf(org: string): Promise<{ connections: number; requests: number; messages: number }> {
       const answers = await ask({ org, uids: [] });
       const sum = (amountOf: (answer: PresenceAnswer) => number | undefined) =>
         answers.reduce((total, answer) => total + (amountOf(answer) ?? 0), 0);
@@ -74,7 +66,11 @@ export function createPresence({ organizations, nodes, bus }: Dependencies): Pre
         messages: sum(({ rates }) => rates?.messages),
       };
     },
-    async list(org, { limit, cursor, uids, devices }) {
+    /**
+     * The connected users by id; with `uids`, exactly those users, connected or not, and with their devices if `devices`
+     * is set.
+     */
+    async list(org: string, { limit, cursor, uids, devices }: OnlineQuery): Promise<Page<OnlineUser>> {
       await requireOrganization(organizations, org);
       const after = parseCursor(cursor, idPlace)?.id ?? "";
       if (uids !== undefined) {
@@ -84,7 +80,8 @@ export function createPresence({ organizations, nodes, bus }: Dependencies): Pre
       const { users, hasMore } = merge(await ask({ org, after, limit }));
       return toOnlinePage(users, limit, hasMore);
     },
-    async count(org, uids) {
+    /** The number of connected users, each counted once, or how many of `uids` are connected. */
+    async count(org: string, uids: Uids): Promise<OnlineCount> {
       await requireOrganization(organizations, org);
       // Nodes name only connected users.
       if (uids !== undefined) return countUsers(merge(await ask({ org, uids: [...new Set(uids)] })).users);

@@ -7,17 +7,12 @@ import type { Organizations } from "../../store/ports.ts";
 import { createSentEvents } from "./sent-events.ts";
 
 /** Reports the delivery of what was sent. */
-export type DeliveryReports = {
-  /** Throws `message_not_found`, also for messages of a deleted conversation. */
-  message(org: string, serverMid: string): Promise<MessageReport>;
-  /** Throws `message_not_found`, or `invalid_request` without `senderId` if several senders used that id. */
-  systemMessage(org: string, mid: string, senderId: string | undefined): Promise<SystemMessageReport>;
-};
+export type DeliveryReports = ReturnType<typeof createDeliveryReports>;
 
 type Dependencies = { deliveries: DeliveryReads; sent: SentReads; organizations: Pick<Organizations, "get"> };
 
 /** Creates reports on the store, in which all nodes record their deliveries. */
-export function createDeliveryReports({ deliveries, sent, organizations }: Dependencies): DeliveryReports {
+export function createDeliveryReports({ deliveries, sent, organizations }: Dependencies) {
   const sentEvents = createSentEvents({ sent, organizations });
 
   async function fatesOf(org: string, { uids = [], offset }: SentEvent, delivered: Set<string>) {
@@ -30,7 +25,8 @@ export function createDeliveryReports({ deliveries, sent, organizations }: Depen
   }
 
   return {
-    async message(org, serverMid) {
+    /** Throws `message_not_found`, also for messages of a deleted conversation. */
+    async message(org: string, serverMid: string): Promise<MessageReport> {
       const event = await sentEvents.message(org, serverMid);
       const { editedAt, recalledAt } = event;
       const found = await deliveries.of(org, event.cid, event.offset);
@@ -46,7 +42,8 @@ export function createDeliveryReports({ deliveries, sent, organizations }: Depen
         },
       };
     },
-    async systemMessage(org, mid, senderId) {
+    /** Throws `message_not_found`, or `invalid_request` without `senderId` if several senders used that id. */
+    async systemMessage(org: string, mid: string, senderId: string | undefined): Promise<SystemMessageReport> {
       const event = await sentEvents.systemMessage(org, mid, senderId);
       const found = await deliveries.of(org, event.cid, event.offset);
       const delivered = usersOf(found, "delivery");

@@ -20,21 +20,7 @@ import type { UserTimes } from "./user-times.ts";
 export type RecipientQuery = PageQuery & { state?: RecipientState | undefined };
 
 /** Lists the recipients of what was sent. Throws like `DeliveryReports`. */
-export type Recipients = {
-  message(
-    org: string,
-    serverMid: string,
-    query: RecipientQuery,
-    pay: Pay,
-  ): Promise<{ page: Page<Recipient>; cid: string }>;
-  /** Throws `not_found` for a system message to everyone, which has no list. */
-  systemMessage(
-    org: string,
-    mid: string,
-    query: RecipientQuery & { senderId?: string | undefined },
-    pay: Pay,
-  ): Promise<{ page: Page<Recipient>; sender: string }>;
-};
+export type Recipients = ReturnType<typeof createRecipients>;
 
 type Dependencies = {
   recipients: RecipientReads;
@@ -67,7 +53,7 @@ const toEveryone =
   "a system message to everyone, which has no list of recipients; `GET …/system-messages/{mid}` returns their number";
 
 /** Creates the lists of recipients on the store, in which all nodes record their deliveries. */
-export function createRecipients(dependencies: Dependencies): Recipients {
+export function createRecipients(dependencies: Dependencies) {
   const { recipients: reads, longReads, steadyClock } = dependencies;
   const sentEvents = createSentEvents(dependencies);
   const findFirstDeliveries = createFirstDeliveries({ reads, longReads, clock: steadyClock });
@@ -136,14 +122,20 @@ export function createRecipients(dependencies: Dependencies): Recipients {
   }
 
   return {
-    async message(org, serverMid, query, pay) {
+    async message(org: string, serverMid: string, query: RecipientQuery, pay: Pay) {
       const event = await sentEvents.message(org, serverMid);
       const { cid, offset } = event;
       if (offset < 0) return { page: noPage, cid }; // imported messages were sent to nobody
       const candidates = participantsOf(reads, { org, cid, offset });
       return { page: await pageOf({ org, event, proves: true }, candidates, query, pay), cid };
     },
-    async systemMessage(org, mid, { senderId, ...query }, pay) {
+    /** Throws `not_found` for a system message to everyone, which has no list. */
+    async systemMessage(
+      org: string,
+      mid: string,
+      { senderId, ...query }: RecipientQuery & { senderId?: string | undefined },
+      pay: Pay,
+    ) {
       const event = await sentEvents.systemMessage(org, mid, senderId);
       const { cid = "", offset, uids = [] } = event;
       const { system_message }: SystemMessageEvent = JSON.parse(event.payload);

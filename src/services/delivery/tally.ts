@@ -1,19 +1,6 @@
 import type { DeliveryNews } from "../../bus/bus.ts";
 import type { DeliveryCounts } from "../../contract/waits.ts";
 
-/** What all nodes have told of one event. */
-export type Tally = {
-  take(node: string, news: DeliveryNews): void;
-  /** This node is gone: what it told counts, and nothing more is expected of it. */
-  release(node: string): void;
-  /** Whether every expected node has told that nothing need be awaited. */
-  readonly isDone: boolean;
-  /** The number of user ids remembered, to count each user once. */
-  readonly weight: number;
-  /** Each user once, on any number of nodes. Never more than there are. */
-  counts(): Omit<DeliveryCounts, "recipients">;
-};
-
 type Voice = Pick<DeliveryNews, "isPlayed" | "isDone"> & {
   online: readonly string[];
   missed: readonly string[];
@@ -23,10 +10,10 @@ type Voice = Pick<DeliveryNews, "isPlayed" | "isDone"> & {
 type Settled = { online: number; delivered: number; acknowledged: number | Set<string> };
 
 /**
- * Creates the tally of an event that these nodes are expected to tell of; others may tell, too. Lists of users are kept
+ * Creates the tally of what all nodes have told of one event. These are expected to; others may tell, too. Lists of users are kept
  * only until every node has played the event, and then only those of acknowledgements, unless all are on one node.
  */
-export function createTally(expected: readonly string[]): Tally {
+export function createTally(expected: readonly string[]) {
   const voices = new Map<string, Voice>(expected.map((node) => [node, silent]));
   let settled: Settled | undefined;
   let weight = 0;
@@ -48,7 +35,7 @@ export function createTally(expected: readonly string[]): Tally {
   }
 
   return {
-    take(node, news) {
+    take(node: string, news: DeliveryNews): void {
       const known = voices.get(node);
       if (settled !== undefined) {
         if (known === undefined) return; // counted without it
@@ -67,19 +54,23 @@ export function createTally(expected: readonly string[]): Tally {
       weight += news.online.length + news.missed.length + news.acknowledged.length;
       trySettle();
     },
-    release(node) {
+    /** This node is gone: what it told counts, and nothing more is expected of it. */
+    release(node: string): void {
       const voice = voices.get(node);
       if (voice === undefined) return;
       voices.set(node, { ...voice, isPlayed: true, isDone: true });
       trySettle();
     },
+    /** Whether every expected node has told that nothing need be awaited. */
     get isDone() {
       return [...voices.values()].every(({ isDone }) => isDone);
     },
+    /** The number of user ids remembered, to count each user once. */
     get weight() {
       return weight;
     },
-    counts() {
+    /** Each user once, on any number of nodes. Never more than there are. */
+    counts(): Omit<DeliveryCounts, "recipients"> {
       const { acknowledged, ...rest } = settled ?? sum([...voices.values()]);
       return { ...rest, acknowledged: typeof acknowledged === "number" ? acknowledged : acknowledged.size };
     },

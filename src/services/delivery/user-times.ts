@@ -2,13 +2,7 @@ import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { beginSlice } from "../../lib/event-loop/slice.ts";
 
 /** The earliest time for each of many users. */
-export type UserTimes = {
-  /** How many users were added, counting those of each list. */
-  readonly size: number;
-  add(uids: readonly string[], time: number): void;
-  /** The times of those of `uids` who have one. */
-  find(uids: readonly string[]): Promise<Map<string, number>>;
-};
+export type UserTimes = ReturnType<typeof createUserTimes>;
 
 type List = { uids: readonly string[]; time: number };
 
@@ -16,7 +10,7 @@ type List = { uids: readonly string[]; time: number };
  * Creates an empty collection. The first search goes through the lists; an index, which takes as long again, is built
  * only for further ones. Both share the event loop.
  */
-export function createUserTimes(): UserTimes {
+export function createUserTimes() {
   const index = new Map<string, number>();
   let indexing = Promise.resolve();
   let lists: List[] = [];
@@ -30,14 +24,16 @@ export function createUserTimes(): UserTimes {
   }
 
   return {
+    /** How many users were added, counting those of each list. */
     get size() {
       return size;
     },
-    add(uids, time) {
+    add(uids: readonly string[], time: number): void {
       lists.push({ uids, time });
       size += uids.length;
     },
-    async find(uids) {
+    /** The times of those of `uids` who have one. */
+    async find(uids: readonly string[]): Promise<Map<string, number>> {
       const found = new Map<string, number>();
       if (isSearched) {
         indexing = indexing.then(addToIndex);

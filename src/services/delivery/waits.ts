@@ -26,15 +26,7 @@ export type Wait = {
 };
 
 /** The callers of this node who wait for a delivery. */
-export type Waits = {
-  /** Begins to wait, before the event is appended; `undefined` if too many callers are waiting already. */
-  open(wanted: WaitFor): Wait | undefined;
-  /** Looks which of the nodes have gone since the last call: nobody waits for those any longer. */
-  lookAtNodes(): void;
-  /** Ends all waits, for a node that stops; from then on nobody waits. */
-  stop(): void;
-  readonly size: number;
-};
+export type Waits = ReturnType<typeof createWaits>;
 
 type Dependencies = {
   bus: Pick<WatchBus, "watch">;
@@ -50,7 +42,7 @@ const defaultMost = { ofOrganization: 1_000, ofNode: 10_000, uids: 1_000_000 };
  * Creates the waits of a node. Each costs a message to the other nodes, and some from each of them; none asks the
  * database, and none holds up anything.
  */
-export function createWaits({ bus, nodes, most = defaultMost }: Dependencies): Waits {
+export function createWaits({ bus, nodes, most = defaultMost }: Dependencies) {
   const open = new Set<{ finish(): void; release(node: string): void }>();
   const ofOrganization = createCounters(most.ofOrganization);
   let known: readonly string[] = [];
@@ -58,7 +50,8 @@ export function createWaits({ bus, nodes, most = defaultMost }: Dependencies): W
   let isStopped = false;
 
   return {
-    open({ org, event, ack, seconds, signal }) {
+    /** Begins to wait, before the event is appended; `undefined` if too many callers are waiting already. */
+    open({ org, event, ack, seconds, signal }: WaitFor): Wait | undefined {
       if (isStopped || open.size >= most.ofNode || !ofOrganization.take(org)) return undefined;
       const tally = createTally(nodes());
       const { promise, resolve } = Promise.withResolvers<Awaited<Wait["counts"]>>();
@@ -101,13 +94,15 @@ export function createWaits({ bus, nodes, most = defaultMost }: Dependencies): W
       if (isOver) endWatch();
       return { counts: promise, end: finish };
     },
-    lookAtNodes() {
+    /** Looks which of the nodes have gone since the last call: nobody waits for those any longer. */
+    lookAtNodes(): void {
       const live = nodes();
       const gone = known.filter((node) => !live.includes(node));
       known = live;
       for (const node of gone) for (const { release } of open) release(node);
     },
-    stop() {
+    /** Ends all waits, for a node that stops; from then on nobody waits. */
+    stop(): void {
       isStopped = true;
       for (const { finish } of open) finish();
     },

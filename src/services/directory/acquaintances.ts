@@ -11,25 +11,13 @@ const most = { ofConversation: 1_000, together: 5_000 };
 type Dependencies = { acquaintances: AcquaintanceReads; participants: Pick<ParticipantReads, "list"> };
 
 /** Who takes part in which conversation. */
-export type ParticipantLists = { users: UserView[]; conversations: Record<string, string[]> };
+type ParticipantLists = { users: UserView[]; conversations: Record<string, string[]> };
 
 /** Tells users about one another. A user sees only whom a conversation is shared with. */
-export type Acquaintances = {
-  /** Those of `ids` who share a conversation with the user, and the user itself, by id. */
-  usersByIds(org: string, uid: string, ids: readonly string[]): Promise<UserView[]>;
-  /** Those of `ids` who share a conversation with the user, and the user itself. */
-  idsAmong(org: string, uid: string, ids: readonly string[]): Promise<Set<string>>;
-  /**
-   * When `other` was last seen, or else was created, in milliseconds since the Unix epoch. Throws `user_not_found` if the
-   * user shares no conversation with `other`, whether there is such a user or not.
-   */
-  lastSeen(org: string, uid: string, other: string): Promise<number>;
-  /** The participants of those of `cids` in which the user takes part: at most 1,000 of each, and 5,000 together. */
-  participantsByCids(org: string, uid: string, cids: readonly string[]): Promise<ParticipantLists>;
-};
+export type Acquaintances = ReturnType<typeof createAcquaintances>;
 
 /** Creates the acquaintances of users. */
-export function createAcquaintances({ acquaintances, participants }: Dependencies): Acquaintances {
+export function createAcquaintances({ acquaintances, participants }: Dependencies) {
   async function among(org: string, uid: string, ids: readonly string[]): Promise<Entity[]> {
     const distinct = [...new Set(ids)].sort();
     const users: Entity[] = [];
@@ -39,14 +27,25 @@ export function createAcquaintances({ acquaintances, participants }: Dependencie
   }
 
   return {
-    usersByIds: async (org, uid, ids) => (await among(org, uid, ids)).map(toView),
-    idsAmong: async (org, uid, ids) => new Set((await among(org, uid, ids)).map(({ id }) => id)),
-    async lastSeen(org, uid, other) {
+    /** Those of `ids` who share a conversation with the user, and the user itself, by id. */
+    async usersByIds(org: string, uid: string, ids: readonly string[]): Promise<UserView[]> {
+      return (await among(org, uid, ids)).map(toView);
+    },
+    /** Like `usersByIds`, but only their ids. */
+    async idsAmong(org: string, uid: string, ids: readonly string[]): Promise<Set<string>> {
+      return new Set((await among(org, uid, ids)).map(({ id }) => id));
+    },
+    /**
+     * When `other` was last seen, or else was created, in milliseconds since the Unix epoch. Throws `user_not_found` if the
+     * user shares no conversation with `other`, whether there is such a user or not.
+     */
+    async lastSeen(org: string, uid: string, other: string): Promise<number> {
       const seenAt = await acquaintances.lastSeen(org, uid, other);
       if (seenAt === undefined) throw stranger(uid, other);
       return seenAt;
     },
-    async participantsByCids(org, uid, cids) {
+    /** The participants of those of `cids` in which the user takes part: at most 1,000 of each, and 5,000 together. */
+    async participantsByCids(org: string, uid: string, cids: readonly string[]): Promise<ParticipantLists> {
       const conversations: [cid: string, uids: string[]][] = [];
       const users = new Map<string, Entity>();
       let left = most.together;

@@ -6,16 +6,10 @@ import type { ScheduleWrites } from "../../store/schedule/ports.ts";
 import { createWorkCharges, type WorkingCall } from "../transfer/work-charges.ts";
 
 /** Whose messages to erase, with which key. */
-export type ErasureWish = { org: string; uid: string; keyId: string };
+type ErasureWish = { org: string; uid: string; keyId: string };
 
 /** Deletes users together with what they wrote. */
-export type Erasures = {
-  /**
-   * Deletes the user, cancels what the user is to send later, and then takes back all messages that the user wrote; resolves with their number, or `undefined` if there
-   * never was such a user. Called again, it goes on where it was broken off.
-   */
-  erase(wish: ErasureWish, call: WorkingCall): Promise<number | undefined>;
-};
+export type Erasures = ReturnType<typeof createErasures>;
 
 type Dependencies = {
   users: Pick<UserReads & UserWrites, "remove">;
@@ -30,9 +24,13 @@ const mostOfStep = 100; // as in a recall, which clients are told in one event
 const bytesOfStep = 65_536;
 
 /** Creates erasures on the store, which take many small commits, so that nobody waits for a long one. */
-export function createErasures({ users, erasures, schedule, log, clock, elapsed }: Dependencies): Erasures {
+export function createErasures({ users, erasures, schedule, log, clock, elapsed }: Dependencies) {
   return {
-    async erase({ org, uid, keyId }, call) {
+    /**
+     * Deletes the user, cancels what the user is to send later, and then takes back all messages that the user wrote; resolves with
+     * their number, or `undefined` if there never was such a user. Called again, it goes on where it was broken off.
+     */
+    async erase({ org, uid, keyId }: ErasureWish, call: WorkingCall): Promise<number | undefined> {
       await users.remove(org, uid, clock.now());
       if (!(await erasures.begin(org, uid))) return undefined;
       const upTo = (await log.heads([org])).get(org)?.offset ?? 0;

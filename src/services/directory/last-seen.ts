@@ -7,15 +7,10 @@ const usersAtOnce = 500;
 type Dependencies = { users: Pick<UserWrites, "noteSeen">; clock: Clock };
 
 /** Records when users were last connected. */
-export type LastSeen = {
-  /** The user's last connection to this node has ended. Recorded by the next flush; beyond 100,000 users, not at all. */
-  note(org: string, uid: string): void;
-  /** Stores what was noted, with the current time. Rejects if some of it could not be stored, which is then forgotten. */
-  flush(): Promise<void>;
-};
+export type LastSeen = ReturnType<typeof createLastSeen>;
 
 /** Creates the record of one node. */
-export function createLastSeen({ users, clock }: Dependencies): LastSeen {
+export function createLastSeen({ users, clock }: Dependencies) {
   const noted = new Map<string, Set<string>>();
   let size = 0;
 
@@ -36,14 +31,16 @@ export function createLastSeen({ users, clock }: Dependencies): LastSeen {
   }
 
   return {
-    note(org, uid) {
+    /** The user's last connection to this node has ended. Recorded by the next flush; beyond 100,000 users, not at all. */
+    note(org: string, uid: string): void {
       if (size === mostUsers) return;
       const ofOrg = noted.get(org) ?? new Set();
       if (ofOrg.has(uid)) return;
       noted.set(org, ofOrg.add(uid));
       size++;
     },
-    async flush() {
+    /** Stores what was noted, with the current time. Rejects if some of it could not be stored, which is then forgotten. */
+    async flush(): Promise<void> {
       while (size > 0) await users.noteSeen(takeSome(), clock.now());
     },
   };

@@ -16,23 +16,13 @@ type Dependencies = {
 };
 
 /** Organizations with their limits and their usage. */
-export type OrganizationDirectory = {
-  /**
-   * Creates or updates an organization; omitted fields stay as they are. Only keys bound to no organization may set
-   * limits: others could lift their own, and get `insufficient_scope`. Nor do keys bound to an organization create one: theirs
-   * was deleted, and they with it (`unauthorized`).
-   */
-  put(caller: Caller, org: string, change: OrganizationChange): Promise<PutResource>;
-  get(org: string): Promise<OrganizationShown>;
-};
+export type OrganizationDirectory = ReturnType<typeof createOrganizationDirectory>;
 
 /**
  * Creates the directory on the store. Reads the limits again after each change, so that it takes effect on this node at
  * once.
  */
-export function createOrganizationDirectory(dependencies: Dependencies): OrganizationDirectory {
-  const { organizations, limits, presence, clock } = dependencies;
-
+export function createOrganizationDirectory({ organizations, limits, presence, clock }: Dependencies) {
   /** `undefined` if a node does not answer: the organization can be shown without its usage. */
   async function useOf(org: string) {
     try {
@@ -44,7 +34,12 @@ export function createOrganizationDirectory(dependencies: Dependencies): Organiz
   }
 
   return {
-    async put(caller, org, change) {
+    /**
+     * Creates or updates an organization; omitted fields stay as they are. Only keys bound to no organization may set
+     * limits: others could lift their own, and get `insufficient_scope`. Nor do keys bound to an organization create one: theirs
+     * was deleted, and they with it (`unauthorized`).
+     */
+    async put(caller: Caller, org: string, change: OrganizationChange): Promise<PutResource> {
       if (change.limits !== undefined && caller.rights.org !== null) {
         const detail =
           "setting `limits` requires a key that is not bound to an organization and has the scope `directory:write`";
@@ -55,7 +50,7 @@ export function createOrganizationDirectory(dependencies: Dependencies): Organiz
       await limits.refresh(org);
       return toPutResource(put, org);
     },
-    async get(org) {
+    async get(org: string): Promise<OrganizationShown> {
       const entity = await requireOrganization(organizations, org);
       const [[budget], use] = await Promise.all([organizations.budgets([org]), useOf(org)]);
       return { ...toResource(entity), ...show(budget, use) };

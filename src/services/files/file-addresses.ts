@@ -7,15 +7,7 @@ import type { Identity } from "../sessions/tokens.ts";
 import { importTokenKey } from "../sessions/tokens.ts";
 
 /** Signs addresses of files, and tells who holds one. */
-export type FileAddresses = {
-  /**
-   * The paths of those of the files that the user may have now, by id. Each works for ten minutes, for this user, until the user's
-   * token is refused or the user may not have the file.
-   */
-  urlsOf(user: TokenHolder, fileIds: string[]): Promise<Record<string, string>>;
-  /** Who holds a signed address, without the database. Throws `unauthorized`. */
-  verify(signature: string, fileId: string): Promise<Identity>;
-};
+export type FileAddresses = ReturnType<typeof createFileAddresses>;
 
 /** The user of a token, which was issued at a time, in milliseconds since the Unix epoch. */
 type TokenHolder = Pick<Identity, "org" | "uid" | "issuedAt"> & { tokenId?: string | undefined };
@@ -38,7 +30,7 @@ const lifeSeconds = 600;
  * Creates addresses of files. A signature is a JWT for one file, of a type and audience that no connection accepts. It carries the
  * id and time of the token that it was made for, so that what refuses the token refuses it, too.
  */
-export function createFileAddresses({ sessions, files, secrets, basePath, clock }: Options): FileAddresses {
+export function createFileAddresses({ sessions, files, secrets, basePath, clock }: Options) {
   const keys = secrets.map(importTokenKey);
 
   async function read(signature: string, fileId: string): Promise<Identity> {
@@ -70,11 +62,16 @@ export function createFileAddresses({ sessions, files, secrets, basePath, clock 
   }
 
   return {
-    async urlsOf(user, fileIds) {
+    /**
+     * The paths of those of the files that the user may have now, by id. Each works for ten minutes, for this user, until the user's
+     * token is refused or the user may not have the file.
+     */
+    async urlsOf(user: TokenHolder, fileIds: string[]): Promise<Record<string, string>> {
       const readable = [...(await files.readableBy(user.org, user.uid, fileIds))];
       return Object.fromEntries(await Promise.all(readable.map(async (id) => [id, await sign(user, id)] as const)));
     },
-    async verify(signature, fileId) {
+    /** Who holds a signed address, without the database. Throws `unauthorized`. */
+    async verify(signature: string, fileId: string): Promise<Identity> {
       const identity = await read(signature, fileId);
       sessions.requireUnrevoked(identity);
       return identity;

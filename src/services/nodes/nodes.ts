@@ -8,23 +8,7 @@ const silentAfterBeats = 3;
 const forgottenAfterBeats = 30;
 
 /** The nodes that share a database, and which of them are alive. */
-export type Nodes = {
-  /**
-   * Records that this node is alive, and looks at the others. Called every few seconds; a call during another shares
-   * it.
-   */
-  beat(): Promise<void>;
-  /** The ids of the live nodes, including this one. */
-  live(): Promise<string[]>;
-  /** The ids of the live nodes, this one first, as of the last beat. */
-  readonly heard: readonly string[];
-  /** The ids of live nodes whose version does not sign its bus messages, as of the last beat. */
-  readonly unsigning: ReadonlySet<string>;
-  /** All nodes, including those that fell silent within the last minute or so. */
-  list(): Promise<{ items: Node[] }>;
-  /** Removes this node, which then stops beating. */
-  leave(): Promise<void>;
-};
+export type Nodes = ReturnType<typeof createNodes>;
 
 /** What a node is doing, read once per beat. `checkedAt` is in milliseconds since the Unix epoch. */
 export type Activity = {
@@ -55,7 +39,7 @@ type Abilities = { signs: true };
  * forgotten after thirty. Beats are counted instead of seconds, as clocks differ, and no node can beat while the
  * database is away.
  */
-export function createNodes({ id, name, url, adminUrl, activity, registry, clock, onClock }: Dependencies): Nodes {
+export function createNodes({ id, name, url, adminUrl, activity, registry, clock, onClock }: Dependencies) {
   const startedAt = clock.now();
   let seen = new Map<string, { beat: number; missedBeats: number }>();
   let unsigning: ReadonlySet<string> = new Set();
@@ -111,33 +95,37 @@ export function createNodes({ id, name, url, adminUrl, activity, registry, clock
   }
 
   return {
-    async beat() {
+    /**
+     * Records that this node is alive, and looks at the others. Called every few seconds; a call during another shares
+     * it.
+     */
+    async beat(): Promise<void> {
       if (hasLeft) return;
       beating ??= beatOnce().finally(() => {
         beating = undefined;
       });
       await beating;
     },
+    /** The ids of the live nodes, this one first, as of the last beat. */
     get heard() {
       return heard;
     },
+    /** The ids of live nodes whose version does not sign its bus messages, as of the last beat. */
     get unsigning() {
       return unsigning;
     },
-    async live() {
+    /** The ids of the live nodes, including this one. */
+    async live(): Promise<string[]> {
       const others = (await registry.list()).filter((node) => node.id !== id && !isSilent(node));
       return [id, ...others.map((node) => node.id)];
     },
-    async list() {
-      const items = (await registry.list()).map(
-        (node): Node => ({
-          ...readStatus(node),
-          state: isSilent(node) ? "silent" : "live",
-        }),
-      );
-      return { items };
+    /** All nodes, including those that fell silent within the last minute or so. */
+    async list(): Promise<{ items: Node[] }> {
+      const known = await registry.list();
+      return { items: known.map((node) => ({ ...readStatus(node), state: isSilent(node) ? "silent" : "live" })) };
     },
-    async leave() {
+    /** Removes this node, which then stops beating. */
+    async leave(): Promise<void> {
       hasLeft = true;
       await beating?.catch(() => undefined);
       await registry.remove(id);

@@ -25,26 +25,13 @@ import { type Page, type PageQuery, parseCursor } from "../pages.ts";
 import { errorOfFailure, permitRequest, prepareSend } from "./scheduled-requests.ts";
 
 /** Schedules sends, and shows and cancels them. */
-export type Schedule = {
-  /**
-   * Schedules a send, or replaces one that waits. The same again changes nothing. Throws what the send would throw, and
-   * `already_sent` if it no longer waits.
-   */
-  put(caller: Caller, place: Place, order: ScheduleOrder): Promise<{ shown: ScheduledSendShown; isNew: boolean }>;
-  /** Throws for an order that `put` refuses, except for conflicts with what is scheduled and what a dry run of its request finds. */
-  check(caller: Caller, org: string, order: ScheduleOrder): Promise<void>;
-  /** Throws `not_found`. */
-  get(place: Place): Promise<ScheduledSendShown>;
-  list(org: string, query: ScheduleQuery): Promise<Page<ScheduledSendShown>>;
-  /** Cancels a send that waits. Throws `already_sent` if it was sent or has failed. */
-  cancel(caller: Caller, place: Place): Promise<void>;
-};
+export type Schedule = ReturnType<typeof createSchedule>;
 
 /** The organization of a scheduled send, and its id. */
-export type Place = { org: string; id: string };
+type Place = { org: string; id: string };
 
 /** What to send, and when, in milliseconds since the Unix epoch. */
-export type ScheduleOrder = { send_at: number; request: ScheduledRequest };
+type ScheduleOrder = { send_at: number; request: ScheduledRequest };
 
 type ScheduleQuery = PageQuery & { state?: ScheduledState | undefined };
 
@@ -70,7 +57,7 @@ const attempts = 5;
 const pagePlace = z.strictObject({ sendAt: z.number(), id: z.string() });
 
 /** Creates the schedule on the store. The clock of the database decides what is in the past. */
-export function createSchedule(dependencies: Dependencies): Schedule {
+export function createSchedule(dependencies: Dependencies) {
   const { schedule, organizations, checks, use, readRequest, clock, onScheduled, problemForm } = dependencies;
 
   /** Checks that the caller could send what waits, and so may replace or cancel it. */
@@ -150,20 +137,26 @@ export function createSchedule(dependencies: Dependencies): Schedule {
   }
 
   return {
-    async put(caller, place, order) {
+    /**
+     * Schedules a send, or replaces one that waits. The same again changes nothing. Throws what the send would throw, and
+     * `already_sent` if it no longer waits.
+     */
+    async put(caller: Caller, place: Place, order: ScheduleOrder) {
       requireOwn(caller, place.org, order.request);
       return await untilDone(() => tryPut(caller, place, order));
     },
-    async check(caller, org, { send_at: sendAt, request }) {
+    /** Throws for an order that `put` refuses, except for conflicts with what is scheduled and what a dry run of its request finds. */
+    async check(caller: Caller, org: string, { send_at: sendAt, request }: ScheduleOrder): Promise<void> {
       requireOwn(caller, org, request);
       permitRequest(caller, request);
       requireWithinAYear(sendAt, (await schedule.next()).now);
     },
-    async get({ org, id }) {
+    /** Throws `not_found`. */
+    async get({ org, id }: Place): Promise<ScheduledSendShown> {
       const { found } = await schedule.find(org, id);
       return show(found ?? (await missing({ org, id })));
     },
-    async list(org, { limit, cursor, state }) {
+    async list(org: string, { limit, cursor, state }: ScheduleQuery): Promise<Page<ScheduledSendShown>> {
       await requireOrganization(organizations, org);
       const after = parseCursor(cursor, pagePlace);
       const { items, hasMore } = await schedule.list(org, { state, after, limit, maxBytes: maxPageBytes });
@@ -173,7 +166,8 @@ export function createSchedule(dependencies: Dependencies): Schedule {
         cursor: last === undefined ? null : encodeCursor({ sendAt: last.sendAt, id: last.id }),
       };
     },
-    async cancel(caller, place) {
+    /** Cancels a send that waits. Throws `already_sent` if it was sent or has failed. */
+    async cancel(caller: Caller, place: Place): Promise<void> {
       await untilDone(() => tryCancel(caller, place));
     },
   };

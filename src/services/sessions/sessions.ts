@@ -15,22 +15,7 @@ const maxKnownRevocations = 10_000;
 export type Session = Identity & { head: number; headId: string | undefined; cids: string[] };
 
 /** Decides who may connect. */
-export type Sessions = {
-  /**
-   * Identifies the user of a token by signature and claims, without the database. Throws `unauthorized`, or
-   * `rate_limited` instead if too many invalid tokens came from that address lately; valid tokens are never refused for
-   * that. A token that `open` found revoked is refused at once, so that it uses up none of its user's budget.
-   */
-  identify(token: string, address: string): Promise<Identity>;
-  /** Throws `unauthorized` if `open` found the token of this identity revoked. */
-  requireUnrevoked(identity: Identity): void;
-  /**
-   * Reads revocations, blocks, the head and the user's conversations in one snapshot. Anything committed later,
-   * including a sign-out or block, has an offset beyond `head`. A valid token of an unknown user creates the user.
-   * Throws `unauthorized`.
-   */
-  open(identity: Identity): Promise<Session>;
-};
+export type Sessions = ReturnType<typeof createSessions>;
 
 /** Creates the sessions of one node. */
 export function createSessions({
@@ -48,7 +33,7 @@ export function createSessions({
   clock: Clock;
   /** Called with the reason for each token that is refused. */
   onRefused?(reason: HeraldError): void;
-}): Sessions {
+}) {
   const newcomers = createBatcher<{ org: string; uid: string }, void>({
     async flush(batch) {
       await users.ensure(batch, clock.now());
@@ -80,18 +65,29 @@ export function createSessions({
     throw error;
   }
 
+  /** Throws `unauthorized` if `open` found the token of this identity revoked. */
   function requireUnrevoked(identity: Identity): void {
     if (revocations.has(identity)) refuse(revoked());
   }
 
   return {
-    async identify(token, address) {
+    /**
+     * Identifies the user of a token by signature and claims, without the database. Throws `unauthorized`, or
+     * `rate_limited` instead if too many invalid tokens came from that address lately; valid tokens are never refused for
+     * that. A token that `open` found revoked is refused at once, so that it uses up none of its user's budget.
+     */
+    async identify(token: string, address: string): Promise<Identity> {
       const identity = await verify(token, address);
       requireUnrevoked(identity);
       return identity;
     },
     requireUnrevoked,
-    async open(identity) {
+    /**
+     * Reads revocations, blocks, the head and the user's conversations in one snapshot. Anything committed later,
+     * including a sign-out or block, has an offset beyond `head`. A valid token of an unknown user creates the user.
+     * Throws `unauthorized`.
+     */
+    async open(identity: Identity): Promise<Session> {
       const { org, uid, issuedAt, tokenId } = identity;
       const snapshot = await standing.snapshot(org, uid, tokenId);
       const validAfter = snapshot?.tokensValidAfter ?? 0;

@@ -24,17 +24,9 @@ export type Identity = {
 };
 
 /** Issues and verifies user tokens (JWT, RFC 7519). */
-export type Tokens = {
-  /** Issues a token that counts as issued after `issuedAfter`, so that a sign-out just before does not refuse it. */
-  issue(options: {
-    org: string;
-    uid: string;
-    ttlSeconds: number;
-    issuedAfter: number;
-  }): Promise<{ token: string; expiresAt: number }>;
-  /** Throws `unauthorized` if the token is not valid now, `unavailable` if the provider's keys cannot be fetched. */
-  verify(token: string): Promise<Identity>;
-};
+export type Tokens = ReturnType<typeof createTokens>;
+
+type NewToken = { org: string; uid: string; ttlSeconds: number; issuedAfter: number };
 
 type Options = {
   /** The HS256 secret, at least 32 bytes. */
@@ -62,7 +54,7 @@ const ownKeyHeaders = ["jku", "jwk", "x5u", "x5c"] as const satisfies (keyof Pro
  * `none`, and tokens that bring a key, are refused (RFC 8725, sections 2.1, 3.1 and 3.10). `iat` carries milliseconds
  * as a fraction, which RFC 7519, section 2 allows, as a sign-out must distinguish tokens issued within one second.
  */
-export function createTokens({ secret, previousSecret, provider, maxSeconds, clock }: Options): Tokens {
+export function createTokens({ secret, previousSecret, provider, maxSeconds, clock }: Options) {
   const ownKey = importTokenKey(secret);
   const previousKey = previousSecret === undefined ? undefined : importTokenKey(previousSecret);
   const common = { audience, typ: "JWT", clockTolerance: skewSeconds, requiredClaims: ["exp", "sub", "org"] };
@@ -120,7 +112,8 @@ export function createTokens({ secret, previousSecret, provider, maxSeconds, clo
   }
 
   return {
-    async issue({ org, uid, ttlSeconds, issuedAfter }) {
+    /** Issues a token that counts as issued after `issuedAfter`, so that a sign-out just before does not refuse it. */
+    async issue({ org, uid, ttlSeconds, issuedAfter }: NewToken): Promise<{ token: string; expiresAt: number }> {
       const issuedAt = Math.max(clock.now(), issuedAfter + 1);
       const expiresAt = issuedAt + ttlSeconds * 1000;
       const token = await new SignJWT({ org })
@@ -133,7 +126,8 @@ export function createTokens({ secret, previousSecret, provider, maxSeconds, clo
         .sign(await ownKey);
       return { token, expiresAt };
     },
-    async verify(token) {
+    /** Throws `unauthorized` if the token is not valid now, `unavailable` if the provider's keys cannot be fetched. */
+    async verify(token: string): Promise<Identity> {
       try {
         return toIdentity(await verifySignature(token));
       } catch (error) {

@@ -13,18 +13,10 @@ import type { TransferSlots } from "./transfer-slots.ts";
 import { createWorkCharges, type WorkingCall } from "./work-charges.ts";
 
 /** What to export: an organization, or what is stored of a user. */
-export type ExportWish = { caller: Caller; org: string; uid?: string };
+type ExportWish = { caller: Caller; org: string; uid?: string };
 
 /** Exports organizations and users. */
-export type Exports = {
-  /**
-   * Reads page by page as the texts are taken, each of them whole lines. Throws `organization_not_found`,
-   * `user_not_found`, and `rate_limited` if too many exports are running.
-   */
-  open(wish: ExportWish, call: WorkingCall): Promise<AsyncGenerator<string, void>>;
-  /** Breaks off all exports. */
-  stop(): void;
-};
+export type Exports = ReturnType<typeof createExports>;
 
 type Dependencies = {
   exports: ExportReads;
@@ -37,7 +29,7 @@ type Dependencies = {
 };
 
 /** Creates exports from the store. */
-export function createExports({ exports, log, organizations, users, slots, thread, elapsed }: Dependencies): Exports {
+export function createExports({ exports, log, organizations, users, slots, thread, elapsed }: Dependencies) {
   let isStopping = false;
 
   async function pagesOf({ org, uid }: ExportWish): Promise<ExportPages> {
@@ -73,12 +65,17 @@ export function createExports({ exports, log, organizations, users, slots, threa
   }
 
   return {
-    async open(wish, call) {
+    /**
+     * Reads page by page as the texts are taken, each of them whole lines. Throws `organization_not_found`,
+     * `user_not_found`, and `rate_limited` if too many exports are running.
+     */
+    async open(wish: ExportWish, call: WorkingCall): Promise<AsyncGenerator<string, void>> {
       const pages = await pagesOf(wish);
       permitScope(wish.caller, "directory:read"); // as well as the scope of the operation
       return beginTexts(write(pages, wish, call, slots.take(wish.org)));
     },
-    stop() {
+    /** Breaks off all exports. */
+    stop(): void {
       isStopping = true;
     },
   };

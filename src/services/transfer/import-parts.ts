@@ -7,20 +7,7 @@ import type { OrganizationUse } from "../limits/organization-use.ts";
 import type { ImportProgress, LineFault } from "./import-progress.ts";
 
 /** Gathers the lines of an import into parts, and stores them one after the other. */
-export type ImportParts = {
-  /** Adds what a line stands for. Waits while enough is being stored; rejects once a part could not be. */
-  add(line: number, items: ImportItem[]): Promise<void>;
-  /** Notes that a line cannot be imported. Waits and rejects like `add`. */
-  refuse(line: number, error: HeraldError): Promise<void>;
-  /** Stores what there is, and waits until all is. Rejects if something could not be stored. */
-  flush(): Promise<void>;
-  /** Waits until nothing is being stored, whatever came of it. */
-  settle(): Promise<void>;
-  /** Whether something waits to be stored. */
-  readonly isWaiting: boolean;
-  /** Whether messages can keep the ids that they come with: false once another organization was found to have one. */
-  readonly keepsIds: boolean;
-};
+export type ImportParts = ReturnType<typeof createImportParts>;
 
 type Options = {
   imports: ImportWrites & { rowsOfPart: number };
@@ -49,7 +36,7 @@ const partsAtOnce = 2; // one is stored while the next is read
 const mostDeclared = 1_000_000;
 
 /** Creates the parts of one import. */
-export function createImportParts(options: Options): ImportParts {
+export function createImportParts(options: Options) {
   const { imports, use, progress, org, caller, isDryRun, maxParticipants, clock } = options;
   const declared = new Set<string>(); // of a dry run, which creates no conversations
   const writing: Promise<void>[] = [];
@@ -112,7 +99,8 @@ export function createImportParts(options: Options): ImportParts {
   const isFull = () => part.rows >= imports.rowsOfPart || part.bytes >= bytesOfPart;
 
   return {
-    async add(line, items) {
+    /** Adds what a line stands for. Waits while enough is being stored; rejects once a part could not be. */
+    async add(line: number, items: ImportItem[]): Promise<void> {
       for (const item of items) {
         part.items.push(item);
         part.lines.push(line);
@@ -123,22 +111,27 @@ export function createImportParts(options: Options): ImportParts {
       }
       part.last = line;
     },
-    async refuse(line, error) {
+    /** Notes that a line cannot be imported. Waits and rejects like `add`. */
+    async refuse(line: number, error: HeraldError): Promise<void> {
       part.faults.push({ line, error });
       part.rows++; // so that faults are reported and not kept, even if there is nothing else
       part.last = line;
       if (isFull()) await begin();
     },
-    async flush() {
+    /** Stores what there is, and waits until all is. Rejects if something could not be stored. */
+    async flush(): Promise<void> {
       await begin();
       await Promise.all(writing.splice(0));
     },
-    async settle() {
+    /** Waits until nothing is being stored, whatever came of it. */
+    async settle(): Promise<void> {
       await Promise.allSettled(writing.splice(0));
     },
+    /** Whether something waits to be stored. */
     get isWaiting() {
       return part.items.length + part.faults.length > 0;
     },
+    /** Whether messages can keep the ids that they come with: false once another organization was found to have one. */
     get keepsIds() {
       return keepsIds;
     },

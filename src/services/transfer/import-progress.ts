@@ -6,21 +6,12 @@ import type { ImportReport } from "../../contract/transfer/lines.ts";
 export type LineFault = { line: number; error: HeraldError };
 
 /** How far an import is, and the report of it. */
-export type ImportProgress = {
-  /** All lines up to `last` are stored, but for these. Call it in the order of the lines. */
-  reach(last: number, faults: LineFault[]): void;
-  /** Takes what there is to report since the last call: whole lines, or nothing. */
-  take(): string;
-  /** Takes the end of the report; `error` is why the import ends early. */
-  end(error?: HeraldError): string;
-  readonly lines: number;
-  readonly failed: number;
-};
+export type ImportProgress = ReturnType<typeof createImportProgress>;
 
 const every = 1_000;
 
 /** Creates the progress of an import. */
-export function createImportProgress(requestId: string, problemForm?: ProblemForm): ImportProgress {
+export function createImportProgress(requestId: string, problemForm?: ProblemForm) {
   let lines = 0;
   let failed = 0;
   let lastFailed = 0;
@@ -35,6 +26,7 @@ export function createImportProgress(requestId: string, problemForm?: ProblemFor
     lines = Math.max(lines, to);
   }
 
+  /** Takes what there is to report since the last call: whole lines, or nothing. */
   function take(): string {
     const taken = text;
     text = "";
@@ -42,7 +34,8 @@ export function createImportProgress(requestId: string, problemForm?: ProblemFor
   }
 
   return {
-    reach(last, faults) {
+    /** All lines up to `last` are stored, but for these. Call it in the order of the lines. */
+    reach(last: number, faults: LineFault[]): void {
       for (const { line, error } of faults.toSorted((left, right) => left.line - right.line)) {
         if (line === lastFailed) continue; // a long line is stored in parts, and may fail in each
         advance(line - 1);
@@ -53,7 +46,8 @@ export function createImportProgress(requestId: string, problemForm?: ProblemFor
       advance(last);
     },
     take,
-    end(error) {
+    /** Takes the end of the report; `error` is why the import ends early. */
+    end(error?: HeraldError): string {
       const problem = error && problemDocument(error, requestId, problemForm);
       tell({ done: error === undefined, lines, failed, ...(problem !== undefined && { problem }) });
       return take();

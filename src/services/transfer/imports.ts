@@ -22,25 +22,17 @@ import { createWorkCharges, type WorkingCall } from "./work-charges.ts";
 export type LineBlock = { first: number; lines: (string | HeraldError)[]; bytes: number };
 
 /** What a transfer may ask of its call. */
-export type TransferCall = WorkingCall & {
+type TransferCall = WorkingCall & {
   requestId: string;
   /** Records the call in the audit log. */
   record(counts: { lines: number; failed: number }): Promise<void>;
 };
 
 /** A request to import lines. The next block is taken while this one is being stored. */
-export type ImportWish = { caller: Caller; org: string; isDryRun: boolean; blocks: AsyncGenerator<LineBlock, void> };
+type ImportWish = { caller: Caller; org: string; isDryRun: boolean; blocks: AsyncGenerator<LineBlock, void> };
 
 /** Imports users, conversations, participants and messages of the past. */
-export type Imports = {
-  /**
-   * Imports lines as they come and as the report is read, a text of whole lines at a time. Throws
-   * `organization_not_found`, and `rate_limited` if too many imports are running.
-   */
-  open(wish: ImportWish, call: TransferCall): Promise<AsyncGenerator<string, void>>;
-  /** Ends all imports after what they are storing, and says so in their reports. */
-  stop(): void;
-};
+export type Imports = ReturnType<typeof createImports>;
 
 type Dependencies = {
   imports: ImportWrites & { rowsOfPart: number };
@@ -60,7 +52,7 @@ const waitForMoreMs = 50;
 const participantsOfItem = 60; // two rows each, which fit the smallest part of the stores
 
 /** Creates imports on the store. */
-export function createImports(dependencies: Dependencies): Imports {
+export function createImports(dependencies: Dependencies) {
   const { keys, organizations, slots, thread, limits, clock, elapsed, problemForm } = dependencies;
   const longLines = createQueue(() => unavailable({ detail: "this node is shutting down; send all lines again" }));
   const reader = createLineReader({ limits, participantsOfItem, now: clock.now });
@@ -176,12 +168,17 @@ export function createImports(dependencies: Dependencies): Imports {
   }
 
   return {
-    async open(wish, call) {
+    /**
+     * Imports lines as they come and as the report is read, a text of whole lines at a time. Throws
+     * `organization_not_found`, and `rate_limited` if too many imports are running.
+     */
+    async open(wish: ImportWish, call: TransferCall): Promise<AsyncGenerator<string, void>> {
       await requireOrganization(organizations, wish.org);
       await requireValidKey(keys, wish.caller, clock.now());
       return beginTexts(report(wish, call, slots.take(wish.org)));
     },
-    stop() {
+    /** Ends all imports after what they are storing, and says so in their reports. */
+    stop(): void {
       isStopping = true;
     },
   };

@@ -6,12 +6,7 @@ import { createPacker, type Part } from "./payloads.ts";
 import type { UnreachedPages } from "./unreached.ts";
 
 /** Settles events with very many recipients in the background, a few parts per commit. */
-export type HugeEvents = {
-  /** Claims an event for this node and starts on it. False if there is no room or another node was faster. */
-  take(asked: Asked, now: number): Promise<boolean>;
-  /** Stops after the current commits, and resolves then. Other nodes continue with what is left. */
-  stop(): Promise<void>;
-};
+export type HugeEvents = ReturnType<typeof createHugeEvents>;
 
 type Dependencies = {
   openPages: UnreachedPages;
@@ -34,7 +29,7 @@ const renewAfterMs = 15_000;
  * Creates the settlement of such events. It counts the parts first, as each one states the total. If a node dies, another one
  * resumes after its last commit; users who were reached meanwhile may then leave fewer parts than stated.
  */
-export function createHugeEvents(dependencies: Dependencies): HugeEvents {
+export function createHugeEvents(dependencies: Dependencies) {
   const { openPages, webhookDeliveries, elapsed, onParts, onRoom, onError } = dependencies;
   const running = new Set<Promise<void>>();
   let isStopped = false;
@@ -111,7 +106,8 @@ export function createHugeEvents(dependencies: Dependencies): HugeEvents {
   }
 
   return {
-    async take(asked, now) {
+    /** Claims an event for this node and starts on it. False if there is no room or another node was faster. */
+    async take(asked: Asked, now: number): Promise<boolean> {
       if (isStopped || running.size >= atOnce) return false;
       const { event: _event, hook: _hook, ...due } = asked;
       const held = await webhookDeliveries.settleParts(due, { dueAt: now + holdMs, told: asked.told }, []);
@@ -123,7 +119,8 @@ export function createHugeEvents(dependencies: Dependencies): HugeEvents {
       running.add(telling);
       return true;
     },
-    async stop() {
+    /** Stops after the current commits, and resolves then. Other nodes continue with what is left. */
+    async stop(): Promise<void> {
       isStopped = true;
       await Promise.all(running);
     },

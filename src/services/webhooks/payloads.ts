@@ -5,14 +5,6 @@ import type { EventText, ReportedEvent, WebhookDelivery } from "../../store/webh
 /** A list of users that fits into one post, as JSON. */
 export type Part = string;
 
-/** Splits users into posts under 20 kB, each with as much of the event as fits. */
-export type Packer = {
-  /** Takes the next users; returns the parts that are full. */
-  add(users: readonly Unreached[]): Part[];
-  /** The last part, if any users are left. */
-  rest(): Part[];
-};
-
 // Everything but the event and the users: type, time, the organization (up to 128 characters) and the numbers.
 const envelopeBytes = 1_000;
 // The least room for the event: enough to truncate one that was edited after its parts were made.
@@ -20,13 +12,17 @@ const leastEventBytes = 3_000;
 const mostEventBytes = 12_000;
 const names = { message: "message", system: "system_message" } as const;
 
-/** Creates a packer for an event with a text of this size. Fewer users never make more parts. */
-export function createPacker({ bytes: size }: Pick<ReportedEvent, "bytes">): Packer {
+/**
+ * Creates what splits users into posts under 20 kB, each with as much as fits of an event with a text of this size. Fewer users
+ * never make more parts.
+ */
+export function createPacker({ bytes: size }: Pick<ReportedEvent, "bytes">) {
   const eventBytes = Math.min(mostEventBytes, Math.max(leastEventBytes, size));
   const room = mostPayloadBytes - envelopeBytes - eventBytes;
   let texts: string[] = [];
   let bytes = 0;
 
+  /** The last part, if any users are left. */
   function rest(): Part[] {
     if (texts.length === 0) return [];
     const part = `[${texts.join(",")}]`;
@@ -36,7 +32,8 @@ export function createPacker({ bytes: size }: Pick<ReportedEvent, "bytes">): Pac
   }
 
   return {
-    add(users) {
+    /** Takes the next users; returns the parts that are full. */
+    add(users: readonly Unreached[]): Part[] {
       const parts: Part[] = [];
       for (const user of users) {
         const text = JSON.stringify(user);

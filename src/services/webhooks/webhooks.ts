@@ -31,28 +31,10 @@ import { payloadOf, testPayloadOf } from "./payloads.ts";
 import { keptMs } from "./tries.ts";
 
 /** The webhooks of organizations, and their deliveries. */
-export type Webhooks = {
-  /** Creates a webhook, or changes one and switches it on. Only a new one shows its secret. */
-  put(
-    caller: Caller,
-    place: WebhookPlace,
-    request: PutWebhookRequest,
-  ): Promise<{ shown: WebhookShown | WebhookWithSecret; isNew: boolean }>;
-  /** Throws `not_found`, like all that follow. */
-  get(place: WebhookPlace): Promise<WebhookShown>;
-  list(org: string, query: PageQuery): Promise<Page<WebhookShown>>;
-  remove(place: WebhookPlace): Promise<void>;
-  /** Creates a new secret. Posts are also signed with the earlier ones for a day. */
-  rotate(caller: Caller, place: WebhookPlace): Promise<WebhookWithSecret>;
-  /** Posts a test once, now, and resolves with its delivery. Throws `rate_limited`. */
-  test(place: WebhookPlace): Promise<WebhookDeliveryShown>;
-  deliveries(place: WebhookPlace, query: DeliveryQuery): Promise<Page<WebhookDeliveryShown>>;
-  /** Posts a delivery again with the same id, and restarts its schedule of tries. */
-  redeliver(caller: Caller, place: WebhookPlace, did: string): Promise<WebhookDeliveryShown>;
-};
+export type Webhooks = ReturnType<typeof createWebhooks>;
 
 /** The organization of a webhook, and its id. */
-export type WebhookPlace = { org: string; id: string };
+type WebhookPlace = { org: string; id: string };
 
 type DeliveryQuery = PageQuery & { state?: WebhookDeliveryState | undefined };
 
@@ -77,7 +59,7 @@ const overlapMs = 24 * 3600 * 1000;
 const deliveriesAtOnce = 100;
 
 /** Creates the webhooks on the store. What is due is decided by the database's clock. */
-export function createWebhooks(dependencies: Dependencies): Webhooks {
+export function createWebhooks(dependencies: Dependencies) {
   const { webhooks, webhookDeliveries, unreached, organizations, attempt, clock, elapsed, allowsPrivate, onDue } =
     dependencies;
   const tests = createTokenBuckets({ clock: elapsed });
@@ -107,7 +89,8 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
   }
 
   return {
-    async put(caller, { org, id }, { url, events, wait_seconds, until }) {
+    /** Creates a webhook, or changes one and switches it on. Only a new one shows its secret. */
+    async put(caller: Caller, { org, id }: WebhookPlace, { url, events, wait_seconds, until }: PutWebhookRequest) {
       const wish = {
         id,
         url: checkUrl(url, allowsPrivate),
@@ -123,21 +106,24 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
       onDue(); // deliveries that waited while it was off
       return { shown: isNew ? showWithSecret(webhook) : show(webhook), isNew };
     },
-    get: async (place) => show(await find(place)),
-    async list(org, query) {
+    /** Throws `not_found`, like all that follow. */
+    get: async (place: WebhookPlace) => show(await find(place)),
+    async list(org: string, query: PageQuery): Promise<Page<WebhookShown>> {
       await requireOrganization(organizations, org);
       return await pageOf(query, (page) => webhooks.list(org, page), show);
     },
-    async remove({ org, id }) {
+    async remove({ org, id }: WebhookPlace): Promise<void> {
       if (!(await webhooks.remove(org, id))) await missing({ org, id });
     },
-    async rotate(caller, { org, id }) {
+    /** Creates a new secret. Posts are also signed with the earlier ones for a day. */
+    async rotate(caller: Caller, { org, id }: WebhookPlace): Promise<WebhookWithSecret> {
       const at = await now();
       const change = { secret: createWebhookSecret(), othersEndAt: at + overlapMs, now: at };
       const rotated = await webhooks.rotate(org, id, change, proofOf(caller, clock.now()));
       return showWithSecret(rotated ?? (await missing({ org, id })));
     },
-    async test(place) {
+    /** Posts a test once, now, and resolves with its delivery. Throws `rate_limited`. */
+    async test(place: WebhookPlace): Promise<WebhookDeliveryShown> {
       const hook = await find(place);
       admitTest(place.org);
       const at = await now();
@@ -163,13 +149,17 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
       await webhookDeliveries.add(delivery);
       return showDelivery(hook, delivery, undefined);
     },
-    async deliveries(place, { limit, cursor, state }) {
+    async deliveries(
+      place: WebhookPlace,
+      { limit, cursor, state }: DeliveryQuery,
+    ): Promise<Page<WebhookDeliveryShown>> {
       const hook = await find(place);
       const read = async ({ after: before, limit }: EntityPage) =>
         await showAll(hook, await webhookDeliveries.list(hook.org, hook.ref, { state, before, limit }));
       return await pageOf({ cursor, limit: Math.min(limit, deliveriesAtOnce) }, read, (shown) => shown);
     },
-    async redeliver(caller, place, did) {
+    /** Posts a delivery again with the same id, and restarts its schedule of tries. */
+    async redeliver(caller: Caller, place: WebhookPlace, did: string): Promise<WebhookDeliveryShown> {
       const hook = await find(place);
       if (hook.disabledAt !== null)
         throw invalidRequest(
