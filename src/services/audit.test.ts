@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { openKeys } from "../../test/harness/servers/keyring.ts";
 import { unavailable } from "../contract/errors/errors.ts";
 import { withoutCredentials } from "../contract/keys/redaction.ts";
-import type { AuditEntry, AuditWrites } from "../store/audit/ports.ts";
+import type { AuditEntry, AuditLog } from "../store/audit/ports.ts";
 import { entryAt } from "../store/testing/audit-suite.ts";
 import { type Audit, type AuditedCall, createAudit } from "./audit.ts";
 import { type Caller, unrestricted } from "./keys/permissions.ts";
@@ -31,7 +31,7 @@ describe("the audit log of a node", () => {
     context = await openKeys();
     link = { isCut: false };
     const { store, time, errors } = context;
-    const append: AuditWrites["append"] = (entries) =>
+    const append: AuditLog["append"] = (entries) =>
       link.isCut ? Promise.reject(unavailable()) : store.audit.append(entries);
     audit = createAudit({
       redact: withoutCredentials,

@@ -179,12 +179,16 @@ export type PrefixPage = { prefix: string; after: PrefixPlace | undefined; limit
 /** What was found for a page, and where the next one begins; `undefined` at the end. A page may have fewer than its limit. */
 export type Found = { entities: Entity[]; next: PrefixPlace | undefined };
 
-/** Reads users. */
-export type UserReads = {
-  get(org: string, uid: string): Promise<Entity | undefined>;
+/** Reads what an organization has of one kind. */
+export type EntityReads = {
+  get(org: string, id: string): Promise<Entity | undefined>;
   list(org: string, page: EntityPage): Promise<Entity[]>;
   /** Those whose id or name begins with a text. */
   find(org: string, page: PrefixPage): Promise<Found>;
+};
+
+/** Reads users. */
+export type UserReads = EntityReads & {
   /**
    * Tokens issued at or before this time are refused: the user's last sign-out or the organization's last deletion,
    * whichever is later; 0 if there was neither, even for unknown users.
@@ -224,15 +228,7 @@ export type ConversationChange =
   | { outcome: "too_many" };
 
 /** Conversations and their participants. Membership changes in the same transaction as its event. */
-export type Conversations = ConversationReads & ConversationWrites;
-
-/** Reads conversations. */
-export type ConversationReads = {
-  get(org: string, cid: string): Promise<Entity | undefined>;
-  list(org: string, page: EntityPage): Promise<Entity[]>;
-  /** Those whose id or name begins with a text. */
-  find(org: string, page: PrefixPage): Promise<Found>;
-};
+export type Conversations = EntityReads & ConversationWrites;
 
 /** The changes of a `PUT`; omitted fields stay as they are. */
 export type ConversationPut = { name?: string | null | undefined; participants?: string[] | undefined };

@@ -1,10 +1,10 @@
 import type { Driver, Reader } from "../sql/driver.ts";
-import { type AuditReads, type AuditWrites, auditEntries } from "./ports.ts";
+import { type AuditLog, auditEntries } from "./ports.ts";
 
 const afterAll = "~"; // sorts after every UUID
 
 /** Creates the writes of the audit log. */
-export function createAuditWrites({ driver }: { driver: Driver }): AuditWrites {
+export function createAuditWrites({ driver }: { driver: Driver }): Pick<AuditLog, "append"> {
   return {
     async append(entries) {
       await driver.transaction(({ rows }) => rows.insert("audit", entries.map(auditEntries.write)));
@@ -13,7 +13,7 @@ export function createAuditWrites({ driver }: { driver: Driver }): AuditWrites {
 }
 
 /** Creates the reads of the audit log; each kind uses an index. */
-export function createAuditReads({ reader }: { reader: Reader }): AuditReads {
+export function createAuditReads({ reader }: { reader: Reader }): Pick<AuditLog, "read"> {
   const select = (condition: string) =>
     `SELECT ${auditEntries.columns} FROM audit
      WHERE ${condition} id >= ? AND id < ? ORDER BY id DESC LIMIT ?`;

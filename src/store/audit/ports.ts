@@ -34,16 +34,9 @@ export type AuditRange = {
 };
 
 /** The audit log. Entries are appended and read; only retention removes them, and nothing changes them. */
-export type AuditLog = AuditReads & AuditWrites;
-
-/** Reads the audit log. */
-export type AuditReads = {
+export type AuditLog = {
   /** The newest entries of the range, newest first. */
   read(range: AuditRange): Promise<AuditEntry[]>;
-};
-
-/** Writes the audit log. */
-export type AuditWrites = {
   /** Stores the entries in one commit. Resolves after the flush; rejects with `storage_full` or `unavailable`. */
   append(entries: AuditEntry[]): Promise<void>;
 };

@@ -10,6 +10,8 @@ type SystemRow = EventRow & { mid: string; uids: string | null };
 type ParticipantRow = Row & { org: string; cid: string; uid: string; log_start: number };
 type UserRow = Row & { org: string; id: string; log_start: number; deleted_at: number | null };
 
+const eventColumns = ["org", "offset", "id", "cid", "kind"];
+
 /** An event that a receipt names, and whom it went to. */
 type Named = { event: EventRow; address: ReturnType<typeof addressOf>; uids: ReadonlySet<string> };
 
@@ -27,17 +29,11 @@ export type Acknowledged = {
  */
 export async function findAcknowledged(rows: Rows, receipts: NewReceipt[]): Promise<Acknowledged[]> {
   const named = distinctRows(receipts.map(({ org, id }) => ({ org, id })));
+  const ids = named.map((key) => ({ ...key, kind: "message" }));
+  const mids = named.map(({ org, id }) => ({ org, mid: id, kind: "system" }));
   const [messages, systemMessages] = await Promise.all([
-    rows.find<EventRow>(
-      "event",
-      ["org", "offset", "id", "cid", "kind"],
-      named.map((key) => ({ ...key, kind: "message" })),
-    ),
-    rows.find<SystemRow>(
-      "event",
-      ["org", "offset", "id", "cid", "kind", "mid", "uids"],
-      named.map(({ org, id }) => ({ org, mid: id, kind: "system" })),
-    ),
+    rows.find<EventRow>("event", eventColumns, ids),
+    rows.find<SystemRow>("event", [...eventColumns, "mid", "uids"], mids),
   ]);
   const namedBy = new Map<string, Named[]>();
   const name = (id: string, one: Named) => {

@@ -4,7 +4,7 @@ import { createId } from "../../lib/text/ids.ts";
 import { requireKey } from "../keys/keys.ts";
 import { emitMembership, type MembershipOf, recordMembership } from "../log/control-events.ts";
 import type { LogTransaction, WriteDependencies } from "../log/log-writer.ts";
-import type { ConversationReads, ConversationWrites, KeyProof, Put } from "../ports.ts";
+import type { ConversationWrites, EntityReads, KeyProof, Put } from "../ports.ts";
 import type { Reader, SqlValue } from "../sql/driver.ts";
 import { inSteps, rowsOfStep } from "../sql/steps.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
@@ -205,6 +205,6 @@ async function changeParticipants(
 }
 
 /** Creates the reads of conversations. */
-export function createConversationReads({ reader }: { reader: Reader }): ConversationReads {
+export function createConversationReads({ reader }: { reader: Reader }): EntityReads {
   return createEntityReads(reader, { table: "conversation", columns: "id, name, created_at", isLive: "true" });
 }

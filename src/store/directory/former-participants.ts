@@ -11,13 +11,8 @@ export function keepFormer(
   leaving: readonly { cid: string; uid: string; log_start: number }[],
 ): void {
   const head = heads.get(org) ?? 0;
-  const rows = leaving.map(({ cid, uid, log_start }) => ({
-    org,
-    cid,
-    uid,
-    log_start: Number(log_start),
-    log_end: head,
-    id: createId(now),
-  }));
+  const rows = leaving.map(({ cid, uid, log_start }) => {
+    return { org, cid, uid, log_start: Number(log_start), log_end: head, id: createId(now) };
+  });
   sql.lastly(sql.rows.insert("former_participant", rows, "skip"));
 }

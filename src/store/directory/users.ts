@@ -82,12 +82,8 @@ export function createUserWrites({ driver, writer }: WriteDependencies): UserWri
       await driver.aside(async (sql) => {
         await sql.limitTo(seen.map(({ org }) => org));
         for (const { org, uids } of seen) {
-          // In one order, so that no two nodes wait for each other.
-          await sql.rows.lock(
-            "user",
-            ["org", "id"],
-            uids.map((id) => ({ org, id })),
-          );
+          const keys = uids.map((id) => ({ org, id }));
+          await sql.rows.lock("user", ["org", "id"], keys); // in one order, so that no two nodes wait for each other
           await sql.run(markSeen, at, org, JSON.stringify(uids));
         }
       });
@@ -132,11 +128,8 @@ async function leaveSome(
   const cids = rows.slice(0, rowsOfStep).map(({ cid }) => cid);
   const leave = "DELETE FROM participant WHERE org = ? AND uid = ? AND cid <= ? RETURNING cid, log_start";
   const left = await sql.all<{ cid: string; log_start: number }>(leave, org, uid, cids.at(-1) ?? "");
-  keepFormer(
-    transaction,
-    { org, now },
-    left.map((row) => ({ ...row, uid })),
-  );
+  const leaving = left.map((row) => ({ ...row, uid }));
+  keepFormer(transaction, { org, now }, leaving);
   await recordLeaving(transaction, { org, uid, cids, now });
   return rows.length <= rowsOfStep;
 }

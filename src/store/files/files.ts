@@ -101,25 +101,15 @@ export function nameFiles(
   sends: readonly { org: string; id: string; files: readonly NamedFile[]; createdAt: number }[],
 ): Promise<unknown> {
   const named = sends.flatMap(({ files, ...send }) => files.map((file) => ({ ...send, file })));
-  const announced = named.filter(({ file }) => !file.isGiven);
-  const given = named.filter(({ file }) => file.isGiven);
+  const announced = named.flatMap(({ org, file, createdAt }) =>
+    file.isGiven ? [] : [write({ org, ...file, createdAt })],
+  );
+  const kept = named.flatMap(({ org, file: { id, isGiven } }) => (isGiven ? [{ org, id, keep_until: null }] : []));
+  const attachments = named.map(({ org, id: event_id, file }) => ({ org, file_id: file.id, event_id }));
   return Promise.all([
-    rows.insert(
-      "file",
-      announced.map(({ org, file, createdAt }) =>
-        write({ org, ...file, sha256: undefined, bytesId: undefined, createdAt, keepUntil: undefined }),
-      ),
-    ),
-    rows.update(
-      "file",
-      ["org", "id"],
-      given.map(({ org, file: { id } }) => ({ org, id, keep_until: null })),
-    ),
-    rows.insert(
-      "attachment",
-      named.map(({ org, id: event_id, file }) => ({ org, file_id: file.id, event_id })),
-      "skip", // a message may name a file twice
-    ),
+    rows.insert("file", announced),
+    rows.update("file", ["org", "id"], kept),
+    rows.insert("attachment", attachments, "skip"), // a message may name a file twice
   ]);
 }
 
@@ -130,11 +120,8 @@ export async function nameImportedFiles(
 ): Promise<void> {
   const ids = new Set(messages.flatMap(({ files }) => files.map(({ id }) => id)));
   if (ids.size === 0) return;
-  const found = await sql.rows.find<{ id: string }>(
-    "file",
-    ["id"],
-    Array.from(ids, (id) => ({ org, id })),
-  );
+  const keys = Array.from(ids, (id) => ({ org, id }));
+  const found = await sql.rows.find<{ id: string }>("file", ["id"], keys);
   const known = new Set(found.map(({ id }) => id));
   const toNamed = (file: ImportedMessage["files"][number]): NamedFile => {
     const isGiven = known.has(file.id);

@@ -28,13 +28,10 @@ export function createFileUpkeep({ driver, writer }: WriteDependencies): FileUpk
       driver.aside(async (sql) => {
         await limitToAll(sql);
         const found = await sql.all<PlaceRow>(findAttachments, after.eventId, after.org, after.fileId, limit);
-        const gone = Map.groupBy(
-          found.filter(({ is_shown }) => Number(is_shown) === 0),
-          ({ org }) => org,
-        );
-        for (const [org, rows] of gone)
+        const gone = found.filter(({ is_shown }) => Number(is_shown) === 0);
+        for (const [org, rows] of Map.groupBy(gone, (row) => row.org))
           await releaseFiles(sql, { org, eventIds: rows.map(({ event_id }) => event_id), now });
-        if (gone.size > 0) sql.forget();
+        if (gone.length > 0) sql.forget();
         const last = found.length < limit ? undefined : found.at(-1);
         return last && { eventId: last.event_id, org: last.org, fileId: last.file_id };
       }),

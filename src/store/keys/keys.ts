@@ -118,10 +118,8 @@ export function createKeyReads({ reader }: { reader: Reader }): KeyReads {
     changes: (since, ids) => changes.readAll(reader.all(findChanges, since, JSON.stringify(ids))),
     isValid: async (proof) => admits(await reader.all<ProofRow>(findProof, proof.id), proof),
     async countOfOtherPepper(pepper) {
-      const [row] = await reader.all<{ count: number }>(
-        "SELECT COUNT(*) AS count FROM api_key WHERE pepper <> ? AND revoked_at IS NULL",
-        pepper,
-      );
+      const count = "SELECT COUNT(*) AS count FROM api_key WHERE pepper <> ? AND revoked_at IS NULL";
+      const [row] = await reader.all<{ count: number }>(count, pepper);
       return Number(row?.count ?? 0);
     },
   };

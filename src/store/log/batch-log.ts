@@ -177,11 +177,8 @@ async function findFiles(rows: Looking, sends: NewSend[]): Promise<Set<string>> 
   );
   if (given.length === 0) return new Set();
   const now = Math.min(...sends.map(({ createdAt }) => createdAt));
-  const found = await rows.find<{ org: string; id: string; keep_until: number | null }>(
-    "file",
-    ["org", "id", "keep_until"],
-    given,
-  );
+  type Found = { org: string; id: string; keep_until: number | null };
+  const found = await rows.find<Found>("file", ["org", "id", "keep_until"], given);
   const kept = found.filter(({ keep_until }) => keep_until === null || Number(keep_until) > now);
   return new Set(kept.map(({ org, id }) => joinIds(org, id)));
 }

@@ -49,26 +49,18 @@ export function allSessionsOf(uid: string): SessionEnd {
 /** Emits the end of sessions. */
 export function emitSessionEnd(
   transaction: LogTransaction,
-  { org, now }: { org: string; now: number },
+  of: Pick<MembershipOf, "org" | "now">,
   end: SessionEnd,
 ): void {
-  emitControl(transaction, "session", { org, now, cid: undefined }, end);
+  emitControl(transaction, "session", of, end);
 }
 
 function emitControl(
   { emit }: LogTransaction,
   kind: Extract<EventKind, "membership" | "session">,
-  { org, cid, now, call: fingerprint }: { org: string; cid: string | undefined; now: number; call?: string },
-  payload: MembershipChange | SessionEnd,
+  { org, cid, now, call: fingerprint }: Partial<MembershipOf> & Pick<MembershipOf, "org" | "now">,
+  change: MembershipChange | SessionEnd,
 ): void {
-  emit({
-    org,
-    kind,
-    id: createId(),
-    cid,
-    fingerprint,
-    payload: JSON.stringify(payload),
-    uids: undefined,
-    createdAt: now,
-  });
+  const payload = JSON.stringify(change);
+  emit({ org, kind, id: createId(), cid, fingerprint, payload, uids: undefined, createdAt: now });
 }

@@ -111,14 +111,10 @@ export type LogWriter = {
 /** What writes are made with. */
 export type WriteDependencies = { driver: Driver; writer: LogWriter };
 
+type Options = { driver: Driver; announce(events: LogEvent[]): void };
+
 /** Creates a log writer. `announce` is called after each commit with events, except batches, with them in offset order. */
-export function createLogWriter({
-  driver,
-  announce,
-}: {
-  driver: Driver;
-  announce(events: LogEvent[]): void;
-}): LogWriter {
+export function createLogWriter({ driver, announce }: Options): LogWriter {
   async function lock({ rows }: Transaction, orgs: readonly string[]): Promise<Map<string, LockedLog>> {
     const keys = orgs.map((id) => ({ id }));
     const found = await rows.lock<LockedRow>("organization", lockedColumns, keys);

@@ -6,9 +6,9 @@ import { forgetAnswers } from "../webhooks/answers.ts";
 export const storedBytes = "OCTET_LENGTH(payload) + COALESCE(OCTET_LENGTH(uids), 0)";
 
 type Removed = { org: string; offset: number; id: string; bytes: number };
-type Counted = Row & { id: string; stored_bytes: number; counted_to: number };
+type Counted = Row & { id: string; head: number; stored_bytes: number; counted_to: number };
 
-const countedColumns = ["id", "stored_bytes", "counted_to"];
+const countedColumns = ["id", "head", "stored_bytes", "counted_to"];
 const findUncounted = "SELECT id FROM organization WHERE counted_to < head AND deleted_at IS NULL ORDER BY id LIMIT 1";
 
 /** Deletes the first `limit` rows of the first of these sets that has any, and returns their number. */
@@ -36,11 +36,8 @@ async function removeFirstEvents(sql: Transaction, rows: Ordered, limit: number)
     ...last,
   );
   const orgs = [...new Set(removed.map(({ org }) => org))].sort();
-  const counted = await sql.rows.lock<Counted>(
-    "organization",
-    countedColumns,
-    orgs.map((id) => ({ id })),
-  );
+  const keys = orgs.map((id) => ({ id }));
+  const counted = await sql.rows.lock<Counted>("organization", countedColumns, keys);
   const left = counted.map(({ id, stored_bytes, counted_to }) => {
     const gone = removed.filter(({ org, offset }) => org === id && Number(offset) <= Number(counted_to));
     const bytes = gone.reduce((sum, event) => sum + Number(event.bytes), 0);
@@ -61,11 +58,7 @@ async function removeFirstEvents(sql: Transaction, rows: Ordered, limit: number)
 export async function countSomeEvents(sql: Transaction, limit: number): Promise<number> {
   const [found] = await sql.all<{ id: string }>(findUncounted);
   if (found === undefined) return 0;
-  const [log] = await sql.rows.lock<Counted & { head: number }>(
-    "organization",
-    [...countedColumns, "head"],
-    [{ id: found.id }],
-  );
+  const [log] = await sql.rows.lock<Counted>("organization", countedColumns, [found]);
   if (log === undefined) return 0;
   await sql.limitTo([log.id]);
   const [next] = await sql.all<{ last: number | null; events: number; bytes: number | null }>(

@@ -2,21 +2,15 @@ import { randomBytes, randomInt } from "node:crypto";
 import { createId } from "../../lib/text/ids.ts";
 import type { Driver } from "../sql/driver.ts";
 
-/** Finds out whether the database accepts what a send writes. */
-export type WriteTrial = {
-  /** Writes like a send with a payload of so many bytes, and keeps nothing. Rejects as a send would. */
-  run(bytes: number): Promise<void>;
-};
-
 const noOrganization = "";
 const mostOffsets = 2 ** 47; // so that trials of several nodes do not wait for each other
 const takenBack = new Error("the trial is over");
 
 /**
- * Creates the trial. A shared database is asked to insert an event of no organization, in the turn of sends, and takes it back; the
+ * Creates the trial that finds out whether the database accepts what a send writes. A shared database is asked to insert an event of no organization, in the turn of sends, and takes it back; the
  * embedded one, which writes at the commit only, commits a row as it is.
  */
-export function createWriteTrial({ driver }: { driver: Driver }): WriteTrial {
+export function createWriteTrial({ driver }: { driver: Driver }) {
   async function insert(bytes: number): Promise<void> {
     const event = {
       org: noOrganization,
@@ -39,7 +33,8 @@ export function createWriteTrial({ driver }: { driver: Driver }): WriteTrial {
   }
 
   return {
-    async run(bytes) {
+    /** Writes like a send with a payload of so many bytes, and keeps nothing. Rejects as a send would. */
+    async run(bytes: number): Promise<void> {
       if (driver.dialect.isShared) await insert(bytes);
       else await driver.transaction((sql) => sql.run("UPDATE schema_version SET version = version"), "batch");
     },

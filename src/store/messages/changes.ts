@@ -17,6 +17,7 @@ type MessageRow = Row & {
   payload: string;
   edit_offset: number | null;
 };
+type PlaceRow = Row & { id: string; offset: number; kind: string; cid: string; recalled_at: number | null };
 type ConversationRow = Row & { id: string; log_start: number; past_start: number | null; participants: number };
 
 type Looking = Pick<Rows, "find">;
@@ -28,7 +29,7 @@ type EditPlan = Plan & { edited: Exclude<ReturnType<typeof applyEdit>, string> |
 type RecallPlan = Plan & { ids: string[]; offsets: number[] };
 
 const messageColumns = ["id", "offset", "kind", "cid", "sender", "payload", "edit_offset"];
-const placeColumns = ["id", "offset", "kind", "cid"];
+const placeColumns = ["id", "offset", "kind", "cid", "recalled_at"];
 const conversationColumns = ["id", "log_start", "past_start", "participants"];
 
 /** Creates the changes of messages. Each is decided and made under the lock of its organization. */
@@ -102,11 +103,8 @@ async function planRecall(rows: Looking, { org, sender, cid, ids: named }: NewRe
   if (conversation === undefined) return refused("conversation");
   if (!(await isParticipant(rows, org, cid, sender))) return refused("participant");
   const ids = [...new Set(named)];
-  const found = await rows.find<Row & Pick<MessageRow, "id" | "offset" | "kind" | "cid">>(
-    "event",
-    [...placeColumns, "recalled_at"],
-    ids.map((id) => ({ id, org })),
-  );
+  const keys = ids.map((id) => ({ id, org }));
+  const found = await rows.find<PlaceRow>("event", placeColumns, keys);
   const offsets = new Map<string, number>();
   for (const row of found)
     if (isMessage(row.kind) && row.cid === cid && row.recalled_at === null && isIn(conversation, row))

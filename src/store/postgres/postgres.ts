@@ -178,7 +178,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
 
   function statementsOn(connection: Pick<SQL, "unsafe">) {
     const ask: Ask = (query) => query(connection);
-    return statementsOf({ sqlOn }, { read: ask, write: ask });
+    return statementsOf(sqlOn, ask, ask);
   }
 
   const begin =

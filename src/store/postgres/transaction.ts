@@ -2,7 +2,7 @@ import type { SQL } from "bun";
 import { postgresDialect } from "../sql/dialect.ts";
 import { createLastWrites, type Sql, type Transaction } from "../sql/driver.ts";
 import { createRowsInOne } from "../sql/rows.ts";
-import type { Plans } from "./plans.ts";
+import type { createPlans } from "./plans.ts";
 
 /** Sets the organizations that the tables' policies read, until the transaction ends (`migrations/0005-row-security.sql`). */
 export const setOrganizations = "SELECT set_config('herald.orgs', ?, true) AS orgs";
@@ -19,13 +19,11 @@ export type Ask = <Result>(query: (connection: Connection) => Promise<Result>) =
 /** SQLSTATE in_failed_sql_transaction: an earlier statement of the transaction failed (PostgreSQL, appendix A). */
 const afterFailure = "25P02";
 
-type Statements = { sqlOn(ask: Ask): Sql };
+/** Creates the statements that run with an `Ask`. */
+type SqlOn = (ask: Ask) => Sql;
 
 /** Creates the statements of a transaction. Statements that only read run with `read`, those that may write with `write`. */
-export function statementsOf(
-  { sqlOn }: Statements,
-  { read, write }: { read: Ask; write: Ask },
-): Omit<Transaction, "lastly"> {
+export function statementsOf(sqlOn: SqlOn, read: Ask, write: Ask): Omit<Transaction, "lastly"> {
   const [reads, sql] = [sqlOn(read), sqlOn(write)];
   const { find, lock } = createRowsInOne(reads);
   return {
@@ -44,7 +42,7 @@ export function statementsOf(
  */
 export async function runTransaction<Result>(
   idle: SQL,
-  { sqlOn, plans }: Statements & { plans: Pick<Plans, "refresh"> },
+  { sqlOn, plans }: { sqlOn: SqlOn; plans: ReturnType<typeof createPlans> },
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
   using connection = await idle.reserve();
@@ -75,7 +73,7 @@ export async function runTransaction<Result>(
   const write: Ask = (query) => (isBegun ? ask(query) : begun.then(() => ask(query)));
 
   try {
-    const result = await work({ ...statementsOf({ sqlOn }, { read, write }), lastly });
+    const result = await work({ ...statementsOf(sqlOn, read, write), lastly });
     await begun;
     isOver = true;
     const committed = connection`COMMIT`.execute();

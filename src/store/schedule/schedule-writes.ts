@@ -78,14 +78,11 @@ export function createScheduleWrites({ writer }: { writer: LogWriter }): Schedul
       writer.bulk(org, 0, async ({ sql, count }) => {
         const rows = await sql.all<{ id: string; bytes: number }>(findOfSender, org, sender, limit);
         if (rows.length === 0) return 0;
-        const cancelled = { org, state: "cancelled", request: null, bytes: 0, ended_at: now };
+        const ended = { org, state: "cancelled", request: null, bytes: 0, ended_at: now };
+        const cancelled = rows.map(({ id }) => ({ ...ended, id }));
         for (const { bytes } of rows) count(org, -Number(bytes));
         await Promise.all([
-          sql.rows.update(
-            "scheduled_send",
-            ["org", "id"],
-            rows.map(({ id }) => ({ ...cancelled, id })),
-          ),
+          sql.rows.update("scheduled_send", ["org", "id"], cancelled),
           sql.run(takeOffSchedule, rows.length, org),
         ]);
         sql.forget();

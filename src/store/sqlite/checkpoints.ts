@@ -15,18 +15,14 @@ const longCharacters = 4_096; // a page
 const dueRowCharacters = 300; // with its indexes
 const longPerCheckpoint = 2 * 1024 * 1024;
 
-/** Copies pages from the write-ahead log to the database, a bounded number at a time. */
-export type Checkpoints = {
-  /** Returns the function that counts the long texts in the values of a row that a statement writes. */
-  rowsOf(statement: string): (values: readonly unknown[]) => void;
-  /** Lets a checkpoint follow a commit if one is due. */
-  afterCommit(turn: Turn): void;
-};
+const forgottenAfterMs = 500;
+const mayWaitMs = 10; // for readers, while writers wait
 
-/** What works on the files of a database between its commits. */
-export type BetweenCommits = {
+type Options = {
   /** The connection that writes, in WAL mode. */
   writer: Database;
+  /** The time that it waits for others, except to forget. */
+  busyTimeoutMs: number;
   /** Runs work between transactions. Rejects once the database is closing, which makes a checkpoint and empties the log. */
   between(work: () => Promise<void>): Promise<void>;
   /** Throws if the files are no longer those at their paths: then nothing is copied from one to another. */
@@ -34,13 +30,18 @@ export type BetweenCommits = {
 };
 
 /**
- * Creates the checkpoints of a database. Each has a turn of its own: if a commit ran it, a send that waits for the writer would
- * wait for both.
+ * Creates the checkpoints of a database, which copy pages from the write-ahead log to it, a bounded number at a time. Each has a
+ * turn of its own: if a commit ran it, a send that waits for the writer would wait for both. They keep the promise of
+ * `Transaction.forget`, too: `secure_delete` overwrites what is deleted, in the file, with zeros; earlier versions of a page
+ * stay in the log until a checkpoint truncates it, at most twice a second.
  */
-export function createCheckpoints({ writer, between, requireFiles }: BetweenCommits): Checkpoints {
+export function createCheckpoints({ writer, busyTimeoutMs, between, requireFiles }: Options) {
   const look = tellsPages(writer) ? writer.prepare<{ log: number }, []>("PRAGMA wal_checkpoint(NOOP)") : undefined;
   let longWritten = 0;
   let isComing = false;
+  let forgettingTimer: ReturnType<typeof setTimeout> | undefined;
+  let isStopped = false;
+  writer.run("PRAGMA secure_delete = ON"); // costs inserts nothing; measured in docs/decisions/0049
   writer.run(`PRAGMA wal_autocheckpoint = ${look === undefined ? pagesUntold : mostPages}`);
 
   function isDue(turn: Turn): boolean {
@@ -55,8 +56,32 @@ export function createCheckpoints({ writer, between, requireFiles }: BetweenComm
     writer.run("PRAGMA wal_checkpoint(PASSIVE)");
   }
 
+  function isTruncated(): boolean {
+    writer.run(`PRAGMA busy_timeout = ${mayWaitMs}`);
+    try {
+      return writer.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").get()?.busy === 0;
+    } catch {
+      return false; // a full disk, for example; the next attempt may find room
+    } finally {
+      writer.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+    }
+  }
+
+  /** Empties the log within a second, however often this is called meanwhile; while long reads keep it in use, after them. */
+  function forgetSoon(): void {
+    if (isStopped) return;
+    forgettingTimer ??= setTimeout(() => {
+      forgettingTimer = undefined;
+      between(async () => {
+        requireFiles();
+        if (!isTruncated()) forgetSoon();
+      }).catch(() => undefined);
+    }, forgottenAfterMs);
+  }
+
   return {
-    rowsOf(statement) {
+    /** Returns the function that counts the long texts in the values of a row that a statement writes. */
+    rowsOf(statement: string): (values: readonly unknown[]) => void {
       const ofRow = statement.startsWith('INSERT INTO "webhook_due"') ? dueRowCharacters : 0;
       return (values) => {
         longWritten += ofRow;
@@ -64,10 +89,17 @@ export function createCheckpoints({ writer, between, requireFiles }: BetweenComm
           if (typeof value === "string" && value.length > longCharacters) longWritten += value.length;
       };
     },
-    afterCommit(turn) {
+    /** Lets a checkpoint follow a commit if one is due. `forgets`: it took a text out of the database. */
+    afterCommit(turn: Turn, forgets: boolean): void {
+      if (forgets) forgetSoon();
       if (isComing || !isDue(turn)) return;
       isComing = true;
       between(checkpoint).catch(() => undefined); // a full disk, for example; the next commit tries again
+    },
+    /** Forgets nothing more: closing the database empties the log. */
+    stop(): void {
+      isStopped = true;
+      clearTimeout(forgettingTimer);
     },
   };
 }

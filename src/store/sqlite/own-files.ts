@@ -14,18 +14,11 @@ class FilesReplacedError extends Error {
   override readonly name = "FilesReplacedError";
 }
 
-/** Notices that the files of an open database are no longer those at their paths, or hold a backup. */
-export type OwnFiles = {
-  /** Throws `unavailable` if it is so. Takes a few microseconds. */
-  require(): void;
-  /** Like `require`, without blocking. */
-  check(): Promise<void>;
-  /** Only after the database has been closed: closing a file ends all locks that its process has on it. */
-  close(): void;
-};
-
-/** Takes note of the files of a database that is open in WAL mode. `clock` is the clock of the file system. */
-export function createOwnFiles(file: string, clock: Clock = systemClock): OwnFiles {
+/**
+ * Takes note of the files of a database that is open in WAL mode, to notice that they are no longer those at their paths, or
+ * hold a backup. `clock` is the clock of the file system.
+ */
+export function createOwnFiles(file: string, clock: Clock = systemClock) {
   const paths = [file, `${file}-wal`];
   const own = paths.map((path) => identityOf(statSync(path, { throwIfNoEntry: false })));
   const descriptor = openSync(file, "r");
@@ -56,16 +49,19 @@ export function createOwnFiles(file: string, clock: Clock = systemClock): OwnFil
   }
 
   return {
-    require() {
+    /** Throws `unavailable` if it is so. Takes a few microseconds. */
+    require(): void {
       compareIfChanged();
       readSync(descriptor, header, 0, headerBytes, 0);
       compareHeader();
     },
-    async check() {
+    /** Like `require`, without blocking. */
+    async check(): Promise<void> {
       compare(await Promise.all(paths.map(async (path) => identityOf(await stat(path).catch(() => undefined)))));
       await readLater(descriptor, header, 0, headerBytes, 0);
       compareHeader();
     },
+    /** Only after the database has been closed: closing a file ends all locks that its process has on it. */
     close: () => closeSync(descriptor),
   };
 }

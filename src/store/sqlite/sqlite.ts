@@ -1,8 +1,7 @@
 import { Database } from "bun:sqlite";
 import { closeSync, openSync } from "node:fs";
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
-import type { Turn } from "../../lib/queues/queue.ts";
-import { createQueue } from "../../lib/queues/queue.ts";
+import { createQueue, type Turn } from "../../lib/queues/queue.ts";
 import { sqliteDialect } from "../sql/dialect.ts";
 import {
   createLastWrites,
@@ -18,7 +17,6 @@ import { createRewriting } from "../sql/rewriting.ts";
 import { createRowsOneByOne } from "../sql/rows.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 import { refuseForeignLog } from "./foreign-log.ts";
-import { createForgetting } from "./forgetting.ts";
 import { createOwnFiles } from "./own-files.ts";
 
 const ownerOnly = 0o600;
@@ -58,8 +56,7 @@ export function openSqlite(file: string): Driver {
   const ownFiles = createOwnFiles(file);
   const queue = createQueue(() => unavailable({ detail: "this node is shutting down; retry with the same id" }));
   const between = (work: () => Promise<void>) => queue.add(unowned, work);
-  const forgetting = createForgetting({ writer, busyTimeoutMs, between, requireFiles: ownFiles.require });
-  const checkpoints = createCheckpoints({ writer, between, requireFiles: ownFiles.require });
+  const checkpoints = createCheckpoints({ writer, busyTimeoutMs, between, requireFiles: ownFiles.require });
   const rows = createRowsOneByOne((text) => {
     const statement = writer.query<Row, SqlValue[]>(text);
     if (!text.startsWith("INSERT")) return (...values) => statement.all(...values);
@@ -83,8 +80,7 @@ export function openSqlite(file: string): Driver {
       await settle();
       commit.run();
       ownFiles.require(); // what was committed to another file is not stored
-      checkpoints.afterCommit(turn);
-      if (forgets) forgetting.soon();
+      checkpoints.afterCommit(turn, forgets);
       return result;
     } catch (error) {
       if (writer.inTransaction) writer.run("ROLLBACK");
@@ -107,7 +103,7 @@ export function openSqlite(file: string): Driver {
         },
       }),
     async close() {
-      forgetting.stop();
+      checkpoints.stop();
       await queue.close(); // a large change in steps ends with its current step
       reader.close();
       writer.close();

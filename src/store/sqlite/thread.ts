@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import { readDiskSpace } from "../../lib/disk-space.ts";
 import { createLoneBusSecrets, createLoneRegistry } from "../nodes/nodes.ts";
-import type { Database, DatabaseEvents, DatabaseSizes, Writes } from "../store.ts";
+import type { Database, DatabaseEvents, Writes } from "../store.ts";
 import { createOwnFiles } from "./own-files.ts";
 import {
   type Call,
@@ -89,7 +89,10 @@ export async function openSqliteThread(
       reader,
       nodes: createLoneRegistry(),
       busSecrets: createLoneBusSecrets(),
-      sizes: () => sizesOf(file),
+      async sizes() {
+        const [database, log] = await Promise.all([stat(file), stat(`${file}-wal`)]);
+        return { engine: "sqlite", bytes: database.size, logBytes: log.size };
+      },
       watch: { look, everyMs: lookEveryMs },
       overlap,
       migrated: { from, to },
@@ -134,12 +137,6 @@ function remoteWrites(methods: Methods, send: (request: WriteRequest) => Promise
       check: (part, also) => call("imports", "check", JSON.stringify(part), also),
     },
   };
-}
-
-/** The sizes of the files, which need not be opened for that. */
-async function sizesOf(file: string): Promise<DatabaseSizes> {
-  const [database, log] = await Promise.all([stat(file), stat(`${file}-wal`)]);
-  return { engine: "sqlite", bytes: database.size, logBytes: log.size };
 }
 
 function gone(): HeraldError {

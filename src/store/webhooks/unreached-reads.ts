@@ -8,6 +8,7 @@ import type { Reader, Row } from "../sql/driver.ts";
 import {
   dueEvents,
   type EventName,
+  type EventText,
   type EventTextReads,
   type Fates,
   type ReportedEvent,
@@ -24,8 +25,8 @@ type EventRow = Row & {
   listed: number | null;
   participants: number | null;
 };
-type TextRow = Row & { org: string; id: string; kind: "message" | "system"; payload: string };
 type ParticipantRow = Row & { org: string; cid: string; uid: string; log_start: number };
+type Tuple = [org: string, id: string];
 type UserRow = Row & { org: string; id: string; log_start: number };
 type RecipientRow = Row & { uid: string; log_start: number };
 type PlayRow = Row & { org: string; cid: string; audience: string | null; uids: string | null; plays: string };
@@ -69,7 +70,7 @@ export function createUnreachedReads({ reader }: { reader: Reader }): UnreachedR
     FROM (${givenTuples(2)}) AS asked JOIN "user" u ON u.org = asked.v0 AND u.id = asked.v1 WHERE u.deleted_at IS NULL`;
 
   /** Rows of the organizations that the tuples begin with. */
-  async function find<Shape extends Row>(text: string, tuples: readonly [org: string, id: string][]): Promise<Shape[]> {
+  async function find<Shape extends Row>(text: string, tuples: readonly Tuple[]): Promise<Shape[]> {
     if (tuples.length === 0) return [];
     return await reader.allOf<Shape>([...new Set(tuples.map(([org]) => org))], text, JSON.stringify(tuples));
   }
@@ -81,27 +82,20 @@ export function createUnreachedReads({ reader }: { reader: Reader }): UnreachedR
       return await Promise.all(found.map(({ org }) => dueEvents.readAll(reader.all(findDueOf, org, now, each))));
     },
     events: async (events) => (await find<EventRow>(findEvents, events.map(tupleOf))).map(toEvent),
-    async texts(events) {
-      const rows = await find<TextRow>(findTexts, events.map(tupleOf));
-      return rows.map(({ org, id, kind, payload }) => ({ org, id, kind, payload }));
-    },
+    texts: (events) => find<EventText>(findTexts, events.map(tupleOf)),
     async lists(events) {
       const rows = await find<{ id: string; uids: string }>(findLists, events.map(tupleOf));
       return new Map(rows.map(({ id, uids }) => [id, JSON.parse(uids)]));
     },
     fates: createFateReader(reader),
     async participants(conversations) {
-      const rows = await find<ParticipantRow>(
-        findParticipants,
-        conversations.map(({ org, cid }) => [org, cid]),
-      );
+      const tuples = conversations.map(({ org, cid }): Tuple => [org, cid]);
+      const rows = await find<ParticipantRow>(findParticipants, tuples);
       return rows.map(({ org, cid, uid, log_start }) => ({ org, cid, uid, after: Number(log_start) }));
     },
     async users(named) {
-      const rows = await find<UserRow>(
-        findUsers,
-        named.map(({ org, uid }) => [org, uid]),
-      );
+      const tuples = named.map(({ org, uid }): Tuple => [org, uid]);
+      const rows = await find<UserRow>(findUsers, tuples);
       return rows.map(({ org, id, log_start }) => ({ org, uid: id, after: Number(log_start) }));
     },
     async recipientsOf(event, { after, limit }) {
@@ -115,7 +109,7 @@ export function createUnreachedReads({ reader }: { reader: Reader }): UnreachedR
   };
 }
 
-function tupleOf({ org, id }: EventName): [string, string] {
+function tupleOf({ org, id }: EventName): Tuple {
   return [org, id];
 }
 
