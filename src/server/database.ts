@@ -5,9 +5,9 @@ import { HeraldError } from "../contract/errors/errors.ts";
 import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import { rootCauseOf } from "../lib/observing/root-cause.ts";
 import { openPostgres } from "../store/postgres/postgres.ts";
-import { stateOf } from "../store/postgres/refusals.ts";
 import { UnsuitableDatabaseError } from "../store/postgres/suitability.ts";
 import type { Reader } from "../store/sql/driver.ts";
+import { errorCodeOf } from "../store/sql/driver.ts";
 import { DatabaseInUseError } from "../store/sqlite/sqlite.ts";
 import { openSqliteThread } from "../store/sqlite/thread.ts";
 import type { Database, DatabaseEvents } from "../store/store.ts";
@@ -90,5 +90,5 @@ export async function checkStore(reader: Pick<Reader, "all">, onError: (error: u
 /** Whether the error is SQLSTATE insufficient_privilege (PostgreSQL, appendix A). */
 function isForbidden(error: unknown): boolean {
   const root = error instanceof HeraldError ? error.cause : error;
-  return stateOf(root) === "42501";
+  return errorCodeOf(root) === "42501";
 }

@@ -42,10 +42,6 @@ export type Step =
   | { kind: "index"; statement: string }
   | { kind: "backfill"; statement: string; table: string; key: readonly string[] };
 
-// Earlier migrations ran in one transaction, without backfills or concurrent indexes, and each excluded the versions
-// before it.
-const firstOfToday = 9;
-
 /** All migrations in order. The first has number 1. */
 export const migrations: readonly Migration[] = [
   migrationOf("0001-log-and-directory", logAndDirectory),
@@ -78,8 +74,11 @@ export const migrations: readonly Migration[] = [
   migrationOf("0028-prefixes-and-answers", prefixesAndAnswers),
 ];
 
-/** The schema version of the last release without expand and contract. */
-export const lastOfOld = firstOfToday - 1;
+/**
+ * The schema version of the last release without expand and contract. Migrations up to it ran in one transaction, without
+ * backfills or concurrent indexes, and each excluded the versions before it.
+ */
+export const lastOfOld = 8;
 
 /**
  * Parses a migration. Its first line says `-- expand` or `-- contract`. `CREATE INDEX CONCURRENTLY` is a step of its

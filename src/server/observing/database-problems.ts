@@ -1,5 +1,5 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
-import { stateOf } from "../../store/postgres/refusals.ts";
+import { errorCodeOf } from "../../store/sql/driver.ts";
 
 /** What is wrong with a database, for anyone who asks, and what to do about it. */
 type Problem = { is: string; advice: string };
@@ -57,6 +57,6 @@ export function problemOf(error: unknown): Problem {
   if (!(error instanceof HeraldError)) return untold;
   if (error.code === "storage_full") return full;
   const { cause } = error;
-  const state = stateOf(cause) || (cause instanceof Error ? cause.name : "");
+  const state = errorCodeOf(cause) || (cause instanceof Error ? cause.name : "");
   return problems.find(([states]) => states.test(state))?.[1] ?? silent;
 }

@@ -137,7 +137,7 @@ export function createConversationWrites({ driver, writer, thread }: Dependencie
     async remove(org, cid, now) {
       const of = { org, cid, now, call: createId() };
       let hasBegun = false;
-      const removeSome = () =>
+      return await inSteps(() =>
         writer.change(org, hasBegun, async (transaction, upTo) => {
           const { sql } = transaction;
           if ((await sql.all(find, org, cid)).length === 0) return hasBegun;
@@ -150,8 +150,8 @@ export function createConversationWrites({ driver, writer, thread }: Dependencie
           if (!isLast) return "more";
           await sql.run("DELETE FROM conversation WHERE org = ? AND id = ?", org, cid);
           return true;
-        });
-      return await inSteps(removeSome);
+        }),
+      );
     },
   };
 }

@@ -1,5 +1,5 @@
 import { createCasePrefix } from "../../lib/text/case-prefixes.ts";
-import type { Entity, EntityPage, Found, PrefixPage, PrefixPlace } from "../ports.ts";
+import type { Entity, EntityReads, Found, PrefixPage, PrefixPlace } from "../ports.ts";
 import type { Reader } from "../sql/driver.ts";
 import { createRowReads } from "../sql/mapping.ts";
 
@@ -27,14 +27,13 @@ export function isLiveOrganization(column: string): string {
 type EntityTable = { table: "conversation" | '"user"'; columns: string; isLive: string };
 
 /** Creates the reads of one kind of entity; `isLive` is the SQL condition for entities that are not deleted. */
-export function createEntityReads(reader: Reader, { table, columns, isLive: isLiveEntity }: EntityTable) {
+export function createEntityReads(reader: Reader, { table, columns, isLive: isLiveEntity }: EntityTable): EntityReads {
   const isLive = `${isLiveEntity} AND ${isLiveOrganization("org")}`;
   const findOne = `SELECT ${columns} FROM ${table} WHERE org = ? AND id = ? AND ${isLive}`;
   const page = `SELECT ${columns} FROM ${table} WHERE org = ? AND id > ? AND ${isLive} ORDER BY id LIMIT ?`;
   return {
-    get: (org: string, id: string) => entities.readFirst(reader.allOf(org, findOne, org, id)),
-    list: (org: string, { after = "", limit }: EntityPage) =>
-      entities.readAll(reader.allOf(org, page, org, after, limit)),
+    get: (org, id) => entities.readFirst(reader.allOf(org, findOne, org, id)),
+    list: (org, { after = "", limit }) => entities.readAll(reader.allOf(org, page, org, after, limit)),
     find: createPrefixRead(reader, { table, columns, isLive }),
   };
 }

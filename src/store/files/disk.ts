@@ -1,4 +1,4 @@
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import type { FileBytes } from "./ports.ts";
@@ -62,10 +62,8 @@ export function createDiskBytes(folder: string): FileBytes {
   };
 }
 
-type Writable = { write(bytes: Uint8Array): Promise<{ bytesWritten: number }> };
-
 /** Writes all of a piece: a full disk may take only a part of it at first. */
-async function writeAll(file: Writable, piece: Uint8Array): Promise<void> {
+async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
   for (let from = 0; from < piece.length; ) from += (await file.write(piece.subarray(from))).bytesWritten;
 }
 

@@ -39,16 +39,14 @@ export function createKeyWrites({ driver, writer }: WriteDependencies): KeyWrite
   }
 
   return {
-    async create(key, by) {
-      const orgs = key.org === null ? [] : [key.org];
-      return await writer.transaction(orgs, async ({ sql, heads }) => {
+    create: (key, by) =>
+      writer.transaction(key.org === null ? [] : [key.org], async ({ sql, heads }) => {
         if (key.org !== null && !heads.has(key.org)) return false;
         const stored = write({ ...key, secrets: [{ digest: key.digest, expiresAt: null }] });
         await sql.rows.insert("api_key", [{ ...stored, pepper: key.pepper, version: await nextVersion(sql) }]);
         await requireKey(sql, by);
         return true;
-      });
-    },
+      }),
     rotate: (id, rotation, by) =>
       driver.transaction(async (sql) => {
         const version = await nextVersion(sql);

@@ -1,8 +1,9 @@
 import type { LogEvent } from "../../contract/log/log-event.ts";
-import { type LogPlace, logStart } from "../../contract/log/log-place.ts";
+import type { LogPlace } from "../../contract/log/log-place.ts";
 import type { Turn } from "../../lib/queues/queue.ts";
 import { type Driver, type Row, type Rows, type Transaction, unowned } from "../sql/driver.ts";
 import { dueRows, readWishes, type Wish } from "../webhooks/wishes.ts";
+import { toHead } from "./head.ts";
 import { importedKind } from "./past.ts";
 import { toLogEvent } from "./send-log.ts";
 
@@ -242,9 +243,11 @@ function countsOf({ storedBytes, countedTo, pastHead }: LockedLog) {
   return { stored_bytes: storedBytes, counted_to: countedTo, past_head: pastHead };
 }
 
-function logOf(row: LockedRow): LockedLog {
+function logOf({ head, head_id: id, head_id_offset, ...row }: LockedRow): LockedLog {
+  // The id is unknown if the last writer was a version that does not record ids.
+  const head_id = Number(head_id_offset) === Number(head) ? id : null;
   return {
-    place: headOf(row),
+    place: toHead({ head, head_id }),
     storedBytes: Number(row.stored_bytes),
     countedTo: Number(row.counted_to),
     pastHead: Number(row.past_head),
@@ -271,13 +274,6 @@ function bytesOf({ payload, uids }: EventRow): number {
 
 function turnOf([org, another]: string[]): Turn {
   return org === undefined || another !== undefined ? unowned : { of: org };
-}
-
-/** The end of a log. The id is unknown if the last writer was a version that does not record ids. */
-function headOf({ head, head_id, head_id_offset }: LockedRow): LogPlace {
-  const offset = Number(head);
-  if (offset === 0) return logStart;
-  return { offset, id: head_id !== null && Number(head_id_offset) === offset ? head_id : undefined };
 }
 
 function toRow(event: PastEvent & { kind: string }, offset: number, recipients: number | undefined): EventRow {

@@ -56,19 +56,13 @@ export function createSendLog({
     forgetOldest(webhooksOf, mostOrganizations);
   }
 
-  async function appendAll(sends: NewSend[]): Promise<SendOutcome[]> {
-    try {
-      return await log.appendAll(sends);
-    } catch (error) {
-      observer?.onFailure?.(error);
-      throw error;
-    }
-  }
-
   const batcher = createBatcher<NewSend, SendOutcome>({
     async flush(sends) {
       const startedAt = performance.now();
-      const outcomes = await appendAll(sends);
+      const outcomes = await log.appendAll(sends).catch((error: unknown) => {
+        observer?.onFailure?.(error);
+        throw error;
+      });
       const markOf = observer?.onCommit(sends, performance.now() - startedAt);
       const events: LogEvent[] = [];
       for (const [index, send] of sends.entries()) {

@@ -1,7 +1,5 @@
 import type { BusSecrets, NodeRegistry, RegisteredNode } from "../ports.ts";
-import type { Reader, Row, Sql } from "../sql/driver.ts";
-
-type NodeRow = Row & { id: string; beat: number; status: string };
+import type { Reader, Sql } from "../sql/driver.ts";
 
 const write = `INSERT INTO node (id, beat, status) VALUES (?, 1, ?)
   ON CONFLICT (id) DO UPDATE SET beat = node.beat + 1, status = excluded.status
@@ -24,8 +22,8 @@ export function createNodeRegistry(sql: Pick<Sql, "all" | "run"> & Pick<Reader, 
 
 /** Reads the nodes that share a database. */
 export async function readNodes(sql: Pick<Sql, "all">): Promise<RegisteredNode[]> {
-  const rows = await sql.all<NodeRow>("SELECT id, beat, status FROM node ORDER BY id");
-  return rows.map(({ id, beat, status }) => ({ id, beat: Number(beat), status }));
+  const rows = await sql.all<RegisteredNode>("SELECT id, beat, status FROM node ORDER BY id");
+  return rows.map((row) => ({ ...row, beat: Number(row.beat) }));
 }
 
 /** Creates the registry of a node that has its database to itself. */

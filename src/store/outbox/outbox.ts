@@ -4,6 +4,7 @@ import type { Problem } from "../../contract/errors/problem.ts";
 import type { Turn } from "../../lib/queues/queue.ts";
 import { createPool } from "../postgres/pool.ts";
 import { isReadOnly } from "../postgres/refusals.ts";
+import { errorCodeOf } from "../sql/driver.ts";
 import type { OutboxEnd, OutboxRow, OutboxTable } from "./ports.ts";
 
 const channel = "herald_outbox";
@@ -18,6 +19,7 @@ const largestInt = 2 ** 31 - 1;
 const listenAgainMs = 2_000;
 const setupAdvice =
   "the database of HERALD_OUTBOX_URL has no outbox, or Herald may not use it; run there what `herald outbox sql` prints";
+const missing = /^(42P01|3F000|42501)$/; // a table, a schema or a right; SQLSTATE, PostgreSQL appendix A
 const lockSeed = 4_865_726; // apart from the advisory locks of other programs
 
 /**
@@ -63,7 +65,7 @@ export function openOutbox(url: string, mostBytes: number): OutboxTable {
     try {
       return await pool.use(turn, run);
     } catch (error) {
-      throw isMissing(error) ? new Error(setupAdvice, { cause: error }) : error;
+      throw missing.test(errorCodeOf(error)) ? new Error(setupAdvice, { cause: error }) : error;
     }
   }
 
@@ -122,11 +124,6 @@ export function openOutbox(url: string, mostBytes: number): OutboxTable {
       await Promise.all([pool.close(), ear.close({ timeout: 0 })]);
     },
   };
-}
-
-/** Whether a table, a schema or a right is missing (PostgreSQL, appendix A). */
-function isMissing(error: unknown): boolean {
-  return error instanceof SQL.PostgresError && /^(42P01|3F000|42501)$/.test(error.errno ?? "");
 }
 
 /** Removes rows that have ended, and keeps the refused ones with their problem. */

@@ -9,11 +9,8 @@ const readLog = "SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) AS bytes FROM pg_
 const readServer = `SELECT current_setting('server_version') AS version, current_setting('server_version_num') AS number,
   CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now`;
 
-/** A PostgreSQL server: its version, also as a number (150004 is 15.4), and its clock in Unix milliseconds. */
-export type PostgresFacts = { version: string; versionNumber: number; nowMs: number };
-
-/** Reads what a server says about itself. */
-export async function readPostgresFacts(reader: Pick<Reader, "all">): Promise<PostgresFacts> {
+/** Reads the version of a server, also as a number (150004 is 15.4), and its clock in milliseconds since the Unix epoch. */
+export async function readPostgresFacts(reader: Pick<Reader, "all">) {
   const [row] = await reader.all<Row & { version: string }>(readServer);
   return { version: row?.version ?? "", versionNumber: Number(row?.number), nowMs: Number(row?.now) };
 }

@@ -1,5 +1,11 @@
 import { SQL } from "bun";
-import { createLastWrites, type MigrationSession, type TellMigration, type Transaction } from "../sql/driver.ts";
+import {
+  createLastWrites,
+  errorCodeOf,
+  type MigrationSession,
+  type TellMigration,
+  type Transaction,
+} from "../sql/driver.ts";
 
 // Has a key of its own: versions before schema version 9 wait for theirs inside a statement limited to 10 s.
 const tryLock = "SELECT pg_try_advisory_lock(4715082) AS locked";
@@ -100,13 +106,9 @@ async function retryForLock<Result>(attempt: () => Promise<Result>, tell: TellMi
     try {
       return await attempt();
     } catch (error) {
-      if (tries === lockTries || !isLockNotAvailable(error)) throw error;
+      if (tries === lockTries || !lockNotAvailable.test(errorCodeOf(error))) throw error;
       tell("the migration is waiting for a table that is in use", { tries });
       await Bun.sleep(Math.min(longestPauseMs, tries * lockMayTakeMs));
     }
   }
-}
-
-function isLockNotAvailable(error: unknown): boolean {
-  return error instanceof Error && "errno" in error && lockNotAvailable.test(String(error.errno));
 }

@@ -6,15 +6,7 @@ import { migrateStore } from "../migrate.ts";
 import { migrations } from "../migrations.ts";
 import { createBusSecrets, createNodeRegistry } from "../nodes/nodes.ts";
 import { postgresDialect } from "../sql/dialect.ts";
-import {
-  type Driver,
-  type Reader,
-  type Row,
-  type Sql,
-  type SqlValue,
-  type Transaction,
-  unowned,
-} from "../sql/driver.ts";
+import { type Driver, type Reader, type Row, type Sql, type SqlValue, unowned } from "../sql/driver.ts";
 import { createRewriting } from "../sql/rewriting.ts";
 import { createStore, createWrites, type Database, type DatabaseEvents, type Writes } from "../store.ts";
 import { readPostgresSizes } from "./facts.ts";
@@ -77,35 +69,30 @@ const exemptionAdvice =
 export function connectPostgres(url: string, options: Options = {}): Driver {
   const { statement, idleTransaction, deadline, wait, migrationUrl, onReconnect } = { ...defaultTimes, ...options };
 
-  function connect(onConnect: () => void, more: Record<string, string>): SQL {
-    return new SQL(url, {
-      max: 1,
-      connectionTimeout: connectTimeoutSeconds,
-      connection: {
-        application_name: "herald",
-        statement_timeout: statement,
-        idle_in_transaction_session_timeout: idleTransaction,
-        synchronous_commit: "on",
-        default_transaction_isolation: "read committed", // for single statements: the database may have another default
-        ...more,
-      },
-      onconnect: (error) => {
-        if (error === null) onConnect();
-      },
-    });
-  }
-
   function open(size: PoolSize, { settings = {}, onUse = () => undefined }: PoolOptions = {}): Pool {
     let made = 0;
-    const connectNext = () => {
+    const connect = () => {
       let isFirst = made++ < size.connections;
-      return connect(() => {
-        if (!isFirst) onReconnect?.();
-        isFirst = false;
-      }, settings);
+      return new SQL(url, {
+        max: 1,
+        connectionTimeout: connectTimeoutSeconds,
+        connection: {
+          application_name: "herald",
+          statement_timeout: statement,
+          idle_in_transaction_session_timeout: idleTransaction,
+          synchronous_commit: "on",
+          default_transaction_isolation: "read committed", // for single statements: the database may have another default
+          ...settings,
+        },
+        onconnect: (error) => {
+          if (error !== null) return;
+          if (!isFirst) onReconnect?.();
+          isFirst = false;
+        },
+      });
     };
     const pool = createPool({
-      connect: connectNext,
+      connect,
       ...size,
       deadlineMs: deadline,
       waitMs: wait,
@@ -181,11 +168,6 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
     return statementsOf(sqlOn, ask, ask);
   }
 
-  const begin =
-    <Result>(work: (transaction: Transaction) => Promise<Result>) =>
-    (idle: SQL) =>
-      runTransaction(idle, { sqlOn, plans }, work);
-
   const readsIn = (turn: Turn) =>
     sqlOn((query) =>
       readers.use(turn, (connection) => {
@@ -205,8 +187,9 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
       ),
     allOfEvery: (text, ...values) => reads.all(everywhere(text), ...values),
     dialect: postgresDialect,
-    transaction: (work, turn = unowned) => (turn === "batch" ? sender : writer).use(turn, begin(work)),
-    aside: (work, turn = unowned) => maintenance.use(turn, begin(work)),
+    transaction: (work, turn = unowned) =>
+      (turn === "batch" ? sender : writer).use(turn, (idle) => runTransaction(idle, { sqlOn, plans }, work)),
+    aside: (work, turn = unowned) => maintenance.use(turn, (idle) => runTransaction(idle, { sqlOn, plans }, work)),
     async migration(work, tell) {
       if (migrationUrl === undefined) return await runMigration({ url, statementsOn, tell }, work);
       const [user] = await reads.all<{ name: string }>("SELECT CAST(current_user AS text) AS name");

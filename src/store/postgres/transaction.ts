@@ -1,6 +1,6 @@
 import type { SQL } from "bun";
 import { postgresDialect } from "../sql/dialect.ts";
-import { createLastWrites, type Sql, type Transaction } from "../sql/driver.ts";
+import { createLastWrites, errorCodeOf, type Sql, type Transaction } from "../sql/driver.ts";
 import { createRowsInOne } from "../sql/rows.ts";
 import type { createPlans } from "./plans.ts";
 
@@ -62,7 +62,7 @@ export async function runTransaction<Result>(
     try {
       return await query(connection);
     } catch (error) {
-      if (!isAfterFailure(error)) cause ??= error;
+      if (errorCodeOf(error) !== afterFailure) cause ??= error;
       throw error;
     }
   };
@@ -84,10 +84,6 @@ export async function runTransaction<Result>(
   } catch (error) {
     if (!isOver) await connection`ROLLBACK`.execute().catch(() => undefined); // the connection is lost, as the error says
     isOver = true;
-    throw isAfterFailure(error) ? (cause ?? error) : error; // by now, all statements have been answered
+    throw errorCodeOf(error) === afterFailure ? (cause ?? error) : error; // by now, all statements have been answered
   }
-}
-
-function isAfterFailure(error: unknown): boolean {
-  return error instanceof Error && "errno" in error && error.errno === afterFailure;
 }

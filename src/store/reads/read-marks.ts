@@ -3,7 +3,7 @@ import type { LogWriter } from "../log/log-writer.ts";
 import { isIn, isMessageOf } from "../log/past.ts";
 import type { Reader, Row, Rows } from "../sql/driver.ts";
 import { distinctRows } from "../sql/rows.ts";
-import type { NewRead, ReadCall, ReadMarkReads, ReadMarkWrites, ReadScope } from "./ports.ts";
+import type { NewRead, ReadMarkReads, ReadMarkWrites, UnreadMessage } from "./ports.ts";
 import { eventKey, type Place, placeKey, planReads } from "./read-plan.ts";
 import { readTo, unreadAmongNewest } from "./unread.ts";
 
@@ -14,7 +14,6 @@ type PlaceRow = {
   past_start: number | null;
   read_to: number | null;
 };
-type UnreadRow = { offset: number; id: string; sender: string };
 type MarkRow = Row & { org: string; cid: string; uid: string; log_start: number; read_to: number | null };
 
 const findPlace = `SELECT o.head, c.id AS cid, c.log_start, c.past_start, ${readTo} AS read_to FROM organization o
@@ -51,7 +50,7 @@ export function createReadMarkReads({ reader }: { reader: Reader }): ReadMarkRea
   }
 
   return {
-    async scopeOf({ org, cid, uid, ids }: ReadCall): Promise<ReadScope> {
+    async scopeOf({ org, cid, uid, ids }) {
       const [place] = await reader.allOf<PlaceRow>(org, findPlace, cid, uid, org);
       if (place === undefined) return { outcome: "refused", missing: "organization" };
       if (place.cid === null) return { outcome: "refused", missing: "conversation" };
@@ -60,7 +59,7 @@ export function createReadMarkReads({ reader }: { reader: Reader }): ReadMarkRea
       if (typeof upTo === "string") return { outcome: "refused", missing: "message", message: upTo };
       const after = Number(place.read_to);
       if (upTo <= after) return { outcome: "found", upTo, unread: [] };
-      const newestFirst = await reader.allOf<UnreadRow>(org, findUnread, org, cid, after, upTo, uid);
+      const newestFirst = await reader.allOf<UnreadMessage>(org, findUnread, org, cid, after, upTo, uid);
       const unread = newestFirst.map(({ offset, id, sender }) => ({ offset: Number(offset), id, sender })).reverse();
       return { outcome: "found", upTo, unread };
     },

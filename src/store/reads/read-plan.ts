@@ -18,13 +18,6 @@ export type FoundMarks = {
   ids: ReadonlyMap<string, string>;
 };
 
-/** What a commit writes, and what becomes of each read. */
-export type ReadPlan = {
-  results: ReadResult[];
-  moved: (Place & { read_to: number })[];
-  events: NewEvent[];
-};
-
 /** The key of a user in a conversation. */
 export function placeKey({ org, cid, uid }: Place): string {
   return joinIds(org, cid, uid);
@@ -39,7 +32,7 @@ export function eventKey({ org, offset }: { org: string; offset: number }): stri
  * Decides reads in their order, by the marks under the lock: a mark moves forward only, and an event names only
  * messages beyond the mark before it. So nobody hears of a message twice, however many calls looked at the same time.
  */
-export function planReads(reads: readonly NewRead[], { heads, marks, participants, ids }: FoundMarks): ReadPlan {
+export function planReads(reads: readonly NewRead[], { heads, marks, participants, ids }: FoundMarks) {
   const current = new Map(marks);
   const moved = new Map<string, Place & { read_to: number }>();
   const events: NewEvent[] = [];

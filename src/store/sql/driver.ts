@@ -84,6 +84,16 @@ export function createLastWrites(): Pick<Transaction, "lastly"> & { settle(): Pr
   };
 }
 
+/**
+ * The SQLSTATE of an error of PostgreSQL, SQLite's extended result code, or Bun's code of a broken connection; empty for any
+ * other error.
+ */
+export function errorCodeOf(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  if ("errno" in error && typeof error.errno === "string") return error.errno;
+  return "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
 /** Allows a transaction to touch the rows of all organizations, including deleted ones. */
 export async function limitToAll(sql: Transaction): Promise<void> {
   const organizations = await sql.all<{ id: string }>("SELECT id FROM organization");

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { readSchema } from "../migrate.ts";
+import { errorCodeOf } from "../sql/driver.ts";
 import { refuseForeignLog } from "./foreign-log.ts";
 import { connect, openSqliteReader } from "./sqlite.ts";
 
@@ -77,7 +78,7 @@ export async function restoreSqlite(backup: string, file: string): Promise<Backu
 
 /** A full disk is the one that the copy is written to; other errors stay as they are. */
 function explainFull(error: unknown, target: string): unknown {
-  if (!(error instanceof Error && "code" in error && error.code === "SQLITE_FULL")) return error;
+  if (errorCodeOf(error) !== "SQLITE_FULL") return error;
   const message = `the disk of ${target} is full; free space there, or use another disk`;
   return new BackupError(message, { cause: error });
 }

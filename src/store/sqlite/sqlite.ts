@@ -6,6 +6,7 @@ import { sqliteDialect } from "../sql/dialect.ts";
 import {
   createLastWrites,
   type Driver,
+  errorCodeOf,
   type Reader,
   type Row,
   type Sql,
@@ -138,7 +139,7 @@ function lockFile(file: string): Database {
     return database;
   } catch (cause) {
     database.close();
-    if (!(cause instanceof Error && "code" in cause && String(cause.code).startsWith("SQLITE_BUSY"))) throw cause;
+    if (!errorCodeOf(cause).startsWith("SQLITE_BUSY")) throw cause;
     throw new DatabaseInUseError("another process has the database open", { cause });
   }
 }
@@ -189,7 +190,7 @@ function setParametersAside(text: string): string {
 
 /** Translates a full disk and a busy or damaged file into errors for the caller; anything else is a bug and stays as it is. */
 function translate(error: unknown): unknown {
-  const code = typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+  const code = errorCodeOf(error);
   if (code === "SQLITE_FULL") return new HeraldError("storage_full", undefined, { cause: error });
   if (passing.test(code)) return unavailable({ cause: error });
   return error;

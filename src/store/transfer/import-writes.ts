@@ -3,6 +3,7 @@ import { nameImportedFiles } from "../files/files.ts";
 import { requireKey } from "../keys/keys.ts";
 import { allSessionsOf, emitMembership, emitSessionEnd } from "../log/control-events.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
+import { errorCodeOf } from "../sql/driver.ts";
 import { lookAt } from "./import-look.ts";
 import { type ImportPlan, planImport } from "./import-plan.ts";
 import { type ImportOutcome, type ImportPart, type ImportWrites, payloadOf } from "./ports.ts";
@@ -20,7 +21,11 @@ export function createImportWrites({ writer }: { writer: LogWriter }): ImportWri
     return await writer.bulk(org, undefined, async (transaction, head) => {
       const found = await lookAt(transaction.sql.rows, part);
       const plan = planImport(found, part, { pastHead: transaction.pastHead(org), givesIds });
-      await writeAll(transaction, { part, plan, head });
+      const writing = { part, plan, head };
+      await writeUsers(transaction, writing);
+      await writeConversations(transaction, writing);
+      await writeParticipants(transaction, writing);
+      await writeMessages(transaction, writing);
       await requireKey(transaction.sql, part.by);
       return outcomeOf(plan, givesIds);
     });
@@ -30,7 +35,7 @@ export function createImportWrites({ writer }: { writer: LogWriter }): ImportWri
     try {
       return await addAll(part, false);
     } catch (error) {
-      if (!isUniqueViolation(error)) throw error;
+      if (!uniqueViolation.test(errorCodeOf(error))) throw error;
       return await addAll(part, true); // an id that a message shall keep is another organization's
     }
   }
@@ -48,25 +53,11 @@ export function createImportWrites({ writer }: { writer: LogWriter }): ImportWri
   return { add, check };
 }
 
-/** Whether a statement failed because a row with the same unique values exists. */
-function isUniqueViolation(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const codes = ["errno" in error && error.errno, "code" in error && error.code];
-  return codes.some((code) => uniqueViolation.test(String(code)));
-}
-
 function outcomeOf({ faults, written }: ImportPlan, gaveIds: boolean): ImportOutcome {
   return { faults, written, gaveIds };
 }
 
 type Writing = { part: ImportPart; plan: ImportPlan; head: number };
-
-async function writeAll(transaction: LogTransaction, writing: Writing): Promise<void> {
-  await writeUsers(transaction, writing);
-  await writeConversations(transaction, writing);
-  await writeParticipants(transaction, writing);
-  await writeMessages(transaction, writing);
-}
 
 async function writeUsers(transaction: LogTransaction, writing: Writing): Promise<void> {
   const { sql } = transaction;

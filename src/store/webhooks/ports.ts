@@ -36,8 +36,7 @@ export type NewWebhook = Pick<StoredWebhook, "id" | "ref" | "url" | "events" | "
 /** The outcome of storing a webhook. */
 export type WebhookOutcome =
   | { outcome: "done"; webhook: StoredWebhook; isNew: boolean }
-  | { outcome: "missing" }
-  | { outcome: "too_many" };
+  | { outcome: "missing" | "too_many" };
 
 /** Reads webhooks. */
 export type WebhookReads = {

@@ -1,4 +1,5 @@
 import { addressOf } from "../../contract/log/log-event.ts";
+import { joinIds } from "../../lib/text/ids.ts";
 import { spans } from "../delivery/bounds.ts";
 import { decodePlays, noConversation } from "../delivery/delivery.ts";
 import { isLiveOrganization } from "../directory/entity.ts";
@@ -161,33 +162,29 @@ function createFateReader(reader: Reader): UnreachedReads["fates"] {
     const named = new Set(plays.flatMap(({ audience }) => audience ?? []));
     const usersOf = await readAudiences(reader, orgs, named);
     for (const { org, cid, audience, uids, plays: text } of plays) {
-      const stretch = stretches.get(placeOf(org, cid));
+      const stretch = stretches.get(joinIds(org, cid));
       const found = decodePlays(text).flatMap(([offset]) => stretch?.events.get(offset) ?? []);
       if (found.length === 0) continue;
       const users = audience === null ? JSON.parse(uids ?? "[]") : (usersOf(audience) ?? []);
       for (const { delivered } of found) for (const uid of users) delivered.add(uid);
     }
     for (const { org, cid, offset, uids } of receipts) {
-      const acknowledged = stretches.get(placeOf(org, cid))?.events.get(Number(offset))?.acknowledged;
+      const acknowledged = stretches.get(joinIds(org, cid))?.events.get(Number(offset))?.acknowledged;
       for (const uid of JSON.parse(uids)) acknowledged?.add(uid);
     }
     return new Map(
       events.map((event) => {
-        const stretch = stretches.get(placeOf(event.org, event.cid ?? noConversation));
+        const stretch = stretches.get(joinIds(event.org, event.cid ?? noConversation));
         return [event.id, stretch?.events.get(event.offset) ?? nobody];
       }),
     );
   };
 }
 
-function placeOf(org: string, cid: string): string {
-  return JSON.stringify([org, cid]);
-}
-
 function stretchesOf(events: readonly ReportedEvent[]): Map<string, Stretch> {
   const stretches = new Map<string, Stretch>();
   for (const { org, cid = noConversation, offset } of events) {
-    const place = placeOf(org, cid);
+    const place = joinIds(org, cid);
     const stretch = stretches.get(place) ?? { org, cid, first: offset, last: offset, events: new Map() };
     stretches.set(place, stretch);
     stretch.first = Math.min(stretch.first, offset);

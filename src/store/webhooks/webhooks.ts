@@ -11,6 +11,9 @@ const isLive = isLiveOrganization("webhook.org");
 const findOne = `SELECT ${columns} FROM webhook WHERE org = ? AND id = ? AND ${isLive}`;
 const findPage = `SELECT ${columns} FROM webhook WHERE org = ? AND id > ? AND ${isLive} ORDER BY id LIMIT ?`;
 const findAll = `SELECT ${columns} FROM webhook WHERE org = ? ORDER BY id`;
+// Lets a node look at what waited while the webhook was off.
+const lookAgain = `INSERT INTO webhook_queue (org, webhook, next_at) VALUES (?, ?, ?)
+  ON CONFLICT (org, webhook) DO UPDATE SET next_at = excluded.next_at`;
 const mostSecrets = 5;
 
 /** Creates the reads of webhooks. */
@@ -69,7 +72,7 @@ export function createWebhookWrites({ writer }: { writer: LogWriter }): WebhookW
           const webhook: StoredWebhook = { ...base, url, events, waitMs, until, disabledAt: null };
           if (before === undefined) await sql.rows.insert("webhook", [write(webhook)]);
           else await store(transaction, webhook);
-          if (before?.disabledAt != null) await lookAgain(transaction, webhook, now);
+          if (before?.disabledAt != null) await sql.run(lookAgain, org, webhook.ref, now);
           const left = [...webhooks.filter((one) => one !== before), webhook];
           return { left, result: { outcome: "done", webhook, isNew: before === undefined } };
         },
@@ -110,11 +113,4 @@ export function createWebhookWrites({ writer }: { writer: LogWriter }): WebhookW
         return { left: webhooks.filter((one) => one !== before), result: true };
       }),
   };
-}
-
-/** Lets a node look at what waited while the webhook was off. */
-async function lookAgain({ sql }: LogTransaction, { org, ref }: StoredWebhook, now: number): Promise<void> {
-  const look = `INSERT INTO webhook_queue (org, webhook, next_at) VALUES (?, ?, ?)
-    ON CONFLICT (org, webhook) DO UPDATE SET next_at = excluded.next_at`;
-  await sql.run(look, org, ref, now);
 }

@@ -33,11 +33,5 @@ export function dueRows(
 ): Row[] {
   const { org, kind, id, createdAt } = event;
   const waiting = wishes.filter(({ kinds }) => kinds.includes(kind));
-  return waiting.map(({ webhook, waitMs }) => ({
-    org,
-    offset,
-    webhook,
-    event_id: id,
-    due_at: createdAt + waitMs,
-  }));
+  return waiting.map(({ webhook, waitMs }) => ({ org, offset, webhook, event_id: id, due_at: createdAt + waitMs }));
 }
