@@ -21,6 +21,7 @@ import type { Presence } from "../services/presence.ts";
 import type { Sessions } from "../services/sessions/sessions.ts";
 import { createActivity } from "./activity.ts";
 import { createAdmission } from "./connections/admission.ts";
+import type { LineLimits } from "./connections/line-parts.ts";
 import { createOrigins } from "./connections/origins.ts";
 import { createRegister } from "./connections/register.ts";
 import { createRoster } from "./connections/roster.ts";
@@ -42,7 +43,7 @@ import { createFeeds } from "./streams/feeds.ts";
 import { createStreams } from "./streams/sse.ts";
 import { createStreamFrames } from "./streams/stream-frames.ts";
 import { createRequestHandler } from "./websocket/requests.ts";
-import { createWebSockets, type SocketLimits } from "./websocket/websocket.ts";
+import { createWebSockets } from "./websocket/websocket.ts";
 
 const tickMs = 250;
 const headCheckMs = 5000;
@@ -79,12 +80,11 @@ type Dependencies = OutageEvents & {
   allowedOrigins: ReadonlySet<string>;
   /** Called for each page that is refused because of its origin. */
   onForbiddenOrigin(origin: string): void;
-  limits: SocketLimits & {
+  limits: LineLimits & {
     connectionsPerUser: number;
     connectionsPerAddress: number;
     /** Requests per user and minute, over all connections. */
     userRequests: number;
-    feedsPerOrganization: number;
     organizationBacklogBytes: number;
     nodeBacklogBytes: number;
   };
@@ -117,7 +117,7 @@ function busy(policy: string, what: string, quota: number): HeraldError {
 
 /** Creates the real-time side of a node: sequencers that play the logs, and the connections that hear them. */
 export function createGateway(dependencies: Dependencies, parts: GatewayParts = gatewayParts) {
-  const { clock, steadyClock, limits, clientAddress, thread } = dependencies;
+  const { clock, steadyClock, limits, thread } = dependencies;
   const { onError, onRecovery, ratesOf } = dependencies;
   const { figures, onDelivery } = createGatewayFigures(dependencies);
   const onCut = () => void figures.slowConsumersCut++;
@@ -203,12 +203,12 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     thread,
   });
   const admission = createAdmission({ ...dependencies, budgets, quotas, openings });
-  const lines = { admission, joiner, register, quotas, thread, backlog, heartbeats, limits, onCut, onError };
+  const lines = { ...dependencies, admission, joiner, register, quotas, backlog, heartbeats, origins, onCut };
   const handle = createRequestHandler({ ...dependencies, activity, onAcknowledged: watches.acknowledged });
-  const socketSessions = parts.createSocketSessions({ ...lines, socketTopics, handle, budgets, clock });
-  const webSockets = createWebSockets({ ...lines, socketSessions, clientAddress, origins, steadyClock });
-  const streams = createStreams({ ...lines, topics, clientAddress, origins, clock });
-  const feeds = createFeeds({ ...dependencies, ...lines, sequencers, topics, frames, facts });
+  const socketSessions = parts.createSocketSessions({ ...lines, socketTopics, handle, budgets });
+  const webSockets = createWebSockets({ ...lines, socketSessions });
+  const streams = createStreams({ ...lines, topics });
+  const feeds = createFeeds({ ...lines, sequencers, topics, frames, facts });
 
   const tickTimer = setInterval(() => {
     wheel.turn();

@@ -1,5 +1,7 @@
 import type { Owner } from "../../lib/owner.ts";
 import { comfortableBytes, type Line } from "../connections/connection.ts";
+import type { LineParts } from "../connections/line-parts.ts";
+import type { Transport } from "../connections/register.ts";
 
 const givenAtOnce = 64 * 1024;
 const comment = new TextEncoder().encode(":\n\n");
@@ -182,6 +184,29 @@ export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCu
     waitingBytes: () => waitingBytes,
   };
   owner.hold(stream.cut);
+  return stream;
+}
+
+/** Opens a stream of the node: counts it and what waits for it, and keeps it alive. */
+export function openEventStream(
+  {
+    register,
+    backlog,
+    heartbeats,
+    limits,
+    onCut,
+  }: Pick<LineParts, "register" | "backlog" | "heartbeats" | "limits" | "onCut">,
+  transport: Transport,
+  options: Pick<Options, "owner" | "org" | "onEnd">,
+): EventStream {
+  const stream = createEventStream({
+    ...options,
+    maxWaitingBytes: limits.backlogBytes,
+    onWaiting: () => backlog.watch(stream),
+    onCut,
+  });
+  register.add(transport, stream);
+  heartbeats.repeat(options.owner, limits.pingMs, stream.comment);
   return stream;
 }
 

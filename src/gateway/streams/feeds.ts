@@ -3,43 +3,30 @@ import type { FeedFilter } from "../../contract/connections/feed.ts";
 import { HeraldError, rateLimited, unavailable } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import { addressOf, type LogEvent } from "../../contract/log/log-event.ts";
-import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
 import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
 import { createCounters } from "../../lib/rates/counters.ts";
 import type { FeedStarts, Feeds, FeedWish } from "../../services/feeds.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
-import type { Heartbeats } from "../connections/heartbeat.ts";
-import type { Register } from "../connections/register.ts";
+import type { LineParts } from "../connections/line-parts.ts";
 import { type EventFacts, messageIn, sessionEndOf } from "../fanout/event-facts.ts";
 import { toNobody } from "../fanout/played.ts";
 import type { FeedListener, Topics } from "../fanout/topics.ts";
-import type { Backlog } from "../limits/backlog.ts";
-import type { ConnectionQuotas } from "../limits/connection-quotas.ts";
 import type { Sequencer } from "../log/sequencer.ts";
 import type { Sequencers } from "../log/sequencers.ts";
-import { createEventStream, type EventStream } from "./event-stream.ts";
+import { type EventStream, openEventStream } from "./event-stream.ts";
 import type { StreamFrames } from "./stream-frames.ts";
 
 const startsTried = 5;
 const permitEveryMs = 1000;
 const retryAfterSeconds = 5;
 
-type Dependencies = {
+type Dependencies = LineParts & {
   sequencers: Sequencers;
   topics: Pick<Topics, "feeds">;
   feedStarts: FeedStarts;
   frames: Pick<StreamFrames, "forFeeds">;
-  register: Register;
-  quotas: ConnectionQuotas;
-  backlog: Pick<Backlog, "watch">;
   facts: Pick<EventFacts, "follow" | "systemOf" | "readOf">;
-  heartbeats: Pick<Heartbeats, "repeat">;
-  thread: ThreadScheduler;
-  limits: { backlogBytes: number; pingMs: number; feedsPerOrganization: number };
-  /** Called when a feed is cut with bytes waiting. */
-  onCut(): void;
-  onError(error: unknown): void;
 };
 
 /** Decides for each event of a log, taken in order, whether a feed shows it. */
@@ -49,9 +36,8 @@ type Feed = { stream: EventStream; permit: FeedWish["permit"]; isAsking: boolean
 
 /** Creates the feeds of this node, which receive every event that its sequencers play. */
 export function createFeeds(dependencies: Dependencies) {
-  const { sequencers, topics, feedStarts, frames, register, quotas, backlog, facts, heartbeats, thread, limits } =
-    dependencies;
-  const { onCut, onError } = dependencies;
+  const { sequencers, topics, feedStarts, frames, facts } = dependencies;
+  const { register, quotas, heartbeats, thread, limits, onError } = dependencies;
   const perOrganization = createCounters(limits.feedsPerOrganization);
 
   function takePlace(owner: Owner, org: string): void {
@@ -102,21 +88,12 @@ export function createFeeds(dependencies: Dependencies) {
     const shows = await beginFilter(sequencer, wish);
     register.requireOpen();
     if (sequencer.isOver) throw unavailable({ detail: "the organization's log was rolled back; try again" });
-    const stream = createEventStream({
-      owner,
-      org,
-      maxWaitingBytes: limits.backlogBytes,
-      onWaiting: () => backlog.watch(stream),
-      onCut,
-      onEnd: wish.onEnd,
-    });
-    register.add("feed", stream);
+    const stream = openEventStream(dependencies, "feed", { owner, org, onEnd: wish.onEnd });
     const listener = listenerOf(stream, shows);
     topics.feeds.add(org, listener);
     owner.hold(() => topics.feeds.remove(org, listener));
     const feed: Feed = { stream, permit, isAsking: false };
     heartbeats.repeat(owner, permitEveryMs, () => void askAgain(feed));
-    heartbeats.repeat(owner, limits.pingMs, stream.comment);
     stream.comment(); // makes the response begin now
     return stream.body;
   }

@@ -5,60 +5,30 @@ import { problemResponse } from "../../contract/errors/problem.ts";
 import { isIdentifier, toIso } from "../../contract/identifiers.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
 import { bearerToken } from "../../lib/network/bearer.ts";
-import type { ClientAddress } from "../../lib/network/client-address.ts";
 import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
 import { createId } from "../../lib/text/ids.ts";
-import type { Clock } from "../../lib/time/clock.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
-import type { Admission } from "../connections/admission.ts";
 import type { Connection } from "../connections/connection.ts";
 import { tellFault } from "../connections/faults.ts";
-import type { Heartbeats } from "../connections/heartbeat.ts";
-import type { Joiner } from "../connections/join.ts";
-import { answerPreflight, type Origins } from "../connections/origins.ts";
-import type { Register } from "../connections/register.ts";
+import type { LineParts } from "../connections/line-parts.ts";
+import { answerPreflight } from "../connections/origins.ts";
 import { createSessionTimer } from "../connections/session-timer.ts";
 import { messageIn } from "../fanout/event-facts.ts";
 import type { Topics } from "../fanout/topics.ts";
-import type { Backlog } from "../limits/backlog.ts";
-import { createEventStream, type EventStream } from "./event-stream.ts";
+import { type EventStream, openEventStream } from "./event-stream.ts";
 import { encodeForUser, encodeSession } from "./stream-frames.ts";
 
 const takenWithinSeconds = 5;
-
-type Dependencies = {
-  admission: Admission;
-  joiner: Joiner;
-  topics: Topics;
-  register: Register;
-  backlog: Pick<Backlog, "watch">;
-  heartbeats: Pick<Heartbeats, "repeat">;
-  clientAddress: ClientAddress;
-  origins: Origins;
-  limits: { backlogBytes: number; pingMs: number };
-  clock: Clock;
-  /** Called when a stream ends with bytes waiting. */
-  onCut(): void;
-  onError(error: unknown): void;
-};
 
 /** A user's connection over server-sent events. */
 type StreamConnection = Connection & EventStream;
 
 /** Creates the server-sent events side of the gateway. */
-export function createStreams(dependencies: Dependencies) {
-  const { admission, joiner, topics, register, backlog, heartbeats } = dependencies;
-  const { clientAddress, origins, limits, clock, onCut, onError } = dependencies;
+export function createStreams(parts: LineParts & { topics: Topics }) {
+  const { admission, joiner, topics, register, clientAddress, origins, clock, onError } = parts;
 
   function createConnection(owner: Owner, session: Session, id: string, onEnd: () => void): StreamConnection {
-    const stream = createEventStream({
-      owner,
-      org: session.org,
-      maxWaitingBytes: limits.backlogBytes,
-      onWaiting: () => backlog.watch(connection),
-      onCut,
-      onEnd,
-    });
+    const stream = openEventStream(parts, "sse", { owner, org: session.org, onEnd });
     const connection = toConnection(stream, session, { id, topics });
     const timer = createSessionTimer({
       owner,
@@ -67,8 +37,6 @@ export function createStreams(dependencies: Dependencies) {
       onExpired: () => connection.end("bad_token"),
     });
     timer.extend(session.expiresAt);
-    register.add("sse", connection);
-    heartbeats.repeat(owner, limits.pingMs, connection.comment);
     return connection;
   }
 

@@ -2,12 +2,10 @@ import { type FrameId, frameRequests } from "../../contract/connections/frames.t
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import { validate } from "../../contract/requests.ts";
-import type { Clock } from "../../lib/time/clock.ts";
 import { requestCosts } from "../../services/limits/costs.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
-import type { Admission } from "../connections/admission.ts";
 import { tellFault } from "../connections/faults.ts";
-import type { Joiner } from "../connections/join.ts";
+import type { LineParts } from "../connections/line-parts.ts";
 import { createSessionTimer } from "../connections/session-timer.ts";
 import type { SocketTopics } from "../fanout/socket-topics.ts";
 import type { UserBudgets } from "../limits/user-budgets.ts";
@@ -22,14 +20,10 @@ import {
   toSocketConnection,
 } from "./socket.ts";
 
-type Dependencies = {
-  admission: Admission;
-  joiner: Joiner;
+type Dependencies = Pick<LineParts, "admission" | "joiner" | "clock" | "onError"> & {
   socketTopics: Pick<SocketTopics, "add" | "remove">;
   handle: RequestHandler;
   budgets: UserBudgets;
-  clock: Clock;
-  onError(error: unknown): void;
 };
 
 /** The client's part of `connect`: the last message it saw, and its name for its device. */

@@ -1,19 +1,12 @@
 import type { Server, WebSocketHandler } from "bun";
 import { HeraldError, toHeraldError } from "../../contract/errors/errors.ts";
 import { problemResponse } from "../../contract/errors/problem.ts";
-import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
 import { bearerToken } from "../../lib/network/bearer.ts";
-import type { ClientAddress } from "../../lib/network/client-address.ts";
 import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
-import type { Clock } from "../../lib/time/clock.ts";
 import { addressName, threadCosts } from "../../services/limits/costs.ts";
-import type { Admission } from "../connections/admission.ts";
 import { tellFault } from "../connections/faults.ts";
-import type { Heartbeats } from "../connections/heartbeat.ts";
-import type { Origins } from "../connections/origins.ts";
-import type { Register } from "../connections/register.ts";
-import type { Backlog } from "../limits/backlog.ts";
+import type { LineParts } from "../connections/line-parts.ts";
 import { createFrameRates } from "../limits/frame-rates.ts";
 import { errorFrame, readFrame } from "./frames.ts";
 import {
@@ -30,37 +23,10 @@ import { closingAfter, type SocketSessions } from "./socket-sessions.ts";
 const connectWithinMs = 10_000;
 const abnormalCode = 1006; // RFC 6455, section 7.4.1
 
-/** The limits of a WebSocket, in bytes, requests and milliseconds. */
-export type SocketLimits = {
-  frameBytes: number;
-  backlogBytes: number;
-  requestsPerWindow: number;
-  jsonDepth: number;
-  pingMs: number;
-  pongMs: number;
-};
-
-type Dependencies = {
-  admission: Admission;
-  socketSessions: SocketSessions;
-  register: Register;
-  thread: ThreadScheduler;
-  backlog: Pick<Backlog, "watch" | "hold">;
-  heartbeats: Pick<Heartbeats, "timerOf" | "watch">;
-  clientAddress: ClientAddress;
-  origins: Origins;
-  limits: SocketLimits;
-  /** The clock that rates are measured by; it never jumps. */
-  steadyClock: Clock;
-  /** Called when a connection ends with bytes waiting. */
-  onCut(): void;
-  onError(error: unknown): void;
-};
-
 /** Creates the WebSocket side of the gateway. */
-export function createWebSockets(dependencies: Dependencies) {
-  const { admission, socketSessions, register, thread, backlog, heartbeats } = dependencies;
-  const { clientAddress, origins, limits, steadyClock, onCut, onError } = dependencies;
+export function createWebSockets(parts: LineParts & { socketSessions: SocketSessions }) {
+  const { admission, socketSessions, register, thread, backlog, heartbeats } = parts;
+  const { clientAddress, origins, limits, steadyClock, onCut, onError } = parts;
 
   const rates = createFrameRates({ ...limits, clock: steadyClock });
 
