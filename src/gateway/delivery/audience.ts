@@ -6,8 +6,6 @@ const longestChain = 1_000;
 
 /** The users of an audience at one moment. */
 export type AudienceVersion = {
-  /** Changes when the store may have lost earlier versions, which are then not referred to. */
-  readonly epoch: number;
   /** The users, if they are few. */
   readonly listed: string[] | undefined;
   /** Otherwise the difference to the version `parent`. */
@@ -28,8 +26,8 @@ export type Audience = {
   /** Removes a connection of the user. */
   remove(uid: string): void;
   /**
-   * The current users: the same version until somebody joins or leaves, and a new chain in a new `epoch` or after
-   * `livesMs`.
+   * The current users: the same version until somebody joins or leaves, and a new chain in a new `epoch`, as the store may have
+   * lost earlier versions, or after `livesMs`.
    */
   version(now: number, epoch: number, livesMs: number): AudienceVersion;
 };
@@ -59,7 +57,7 @@ export function createAudience(org: string, cid: string | undefined): Audience {
   function begin(now: number, epoch: number, livesMs: number): AudienceVersion {
     const id = createId(now);
     chain = { epoch, bornAt: now, endsAt: now + livesMs, length: 1, weight: 0, lastId: id };
-    return { epoch, listed: undefined, kept: { id, parent: undefined, added: [...users.keys()], removed: [] } };
+    return { listed: undefined, kept: { id, parent: undefined, added: [...users.keys()], removed: [] } };
   }
 
   function goOn(known: Chain, now: number): AudienceVersion {
@@ -67,7 +65,7 @@ export function createAudience(org: string, cid: string | undefined): Audience {
     const of = (isIn: boolean) => [...changes].filter(([, value]) => value === isIn).map(([uid]) => uid);
     const kept = { id, parent: known.lastId, added: of(true), removed: of(false) };
     chain = { ...known, length: known.length + 1, weight: known.weight + changes.size, lastId: id };
-    return { epoch: known.epoch, listed: undefined, kept };
+    return { listed: undefined, kept };
   }
 
   function isGood(known: Chain, now: number, epoch: number): boolean {
@@ -102,19 +100,15 @@ export function createAudience(org: string, cid: string | undefined): Audience {
       note(uid, false);
     },
     version(now, epoch, livesMs) {
-      const isSame = current !== undefined && changes.size === 0;
-      if (isSame && current?.listed !== undefined) return current;
-      if (isSame && current !== undefined && chain !== undefined && isGood(chain, now, epoch)) return current;
+      const known = chain !== undefined && isGood(chain, now, epoch) ? chain : undefined;
+      if (current !== undefined && changes.size === 0 && (current.listed ?? known) !== undefined) return current;
       if (users.size <= mostListed) {
         chain = undefined;
-        current = { epoch, listed: [...users.keys()], kept: undefined };
+        current = { listed: [...users.keys()], kept: undefined };
+      } else if (known !== undefined && known.length < longestChain && known.weight + changes.size <= users.size) {
+        current = goOn(known, now);
       } else {
-        const goesOn =
-          chain !== undefined &&
-          isGood(chain, now, epoch) &&
-          chain.length < longestChain &&
-          chain.weight + changes.size <= users.size;
-        current = goesOn && chain !== undefined ? goOn(chain, now) : begin(now, epoch, livesMs);
+        current = begin(now, epoch, livesMs);
       }
       changes.clear();
       return current;
