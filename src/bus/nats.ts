@@ -33,19 +33,8 @@ const resilience = {
   maxPingOut: 2,
 };
 
-/** What the bus reports. */
-export type BusEvents = {
-  /** Called on every connect: events published before it were not heard. */
-  onConnect(): void;
-  /** Called when the connection is lost or refused, and with each refusal again. */
-  onAway(error: unknown): void;
-  onError(error: unknown): void;
-  /** Called for the first dropped text, and then at most once a minute. */
-  onDrop(reason: DropReason, subject: string): void;
-};
-
 /** The options of a node's end of the bus. */
-export type NatsBusOptions = BusEvents & {
+export type NatsBusOptions = {
   /** Comma-separated `nats://` or `tls://` URLs, which may contain user and password, or a token. */
   url: string;
   /** The id of this node, which is in its answers; NATS shows it as the connection name. */
@@ -54,6 +43,13 @@ export type NatsBusOptions = BusEvents & {
   signer: Signer;
   /** The ids of live nodes whose version does not sign; their unsigned texts are accepted where they can do no harm. */
   unsigning(): ReadonlySet<string>;
+  /** Called on every connect: events published before it were not heard. */
+  onConnect(): void;
+  /** Called when the connection is lost or refused, and with each refusal again. */
+  onAway(error: unknown): void;
+  onError(error: unknown): void;
+  /** Called for the first dropped text, and then at most once a minute. */
+  onDrop(reason: DropReason, subject: string): void;
 };
 
 /** Connects once, and returns the server's version and the time of a round trip. Rejects within seconds. */
