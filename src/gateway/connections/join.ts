@@ -1,4 +1,4 @@
-import { addressOf, type EventKind, type LogEvent } from "../../contract/log/log-event.ts";
+import type { EventKind, LogEvent } from "../../contract/log/log-event.ts";
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import type { Limiter } from "../../lib/queues/limiter.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
@@ -6,7 +6,14 @@ import type { Recovery } from "../../services/messages/recovery.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
 import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
 import type { Audiences } from "../fanout/audiences.ts";
-import { type EventFacts, endsSession, type HeardEvent, messageIn, sessionEndOf } from "../fanout/event-facts.ts";
+import {
+  type EventFacts,
+  endsSession,
+  type HeardEvent,
+  isAddressed,
+  messageIn,
+  sessionEndOf,
+} from "../fanout/event-facts.ts";
 import { userTopic } from "../fanout/topics.ts";
 import type { Backlog } from "../limits/backlog.ts";
 import type { Sequencer } from "../log/sequencer.ts";
@@ -35,24 +42,8 @@ type Dependencies = {
   thread: ThreadScheduler;
 };
 
-/** Joins connections to their organization's event stream. */
-export type Joiner = {
-  /**
-   * Joins without a gap: with `since`, delivers what was missed; then, in one synchronous step, delivers what was
-   * played since the session's snapshot and subscribes. Calls `admit` just before anything is sent; `isRecovered` is
-   * `undefined` without `since`. Resolves when the connection has joined or is gone; everything taken for it belongs to
-   * its owner.
-   */
-  join(
-    connection: Connection,
-    session: Session,
-    since: string | undefined,
-    admit: (isRecovered: boolean | undefined) => void,
-  ): Promise<void>;
-};
-
 /** Creates the joiner of one node. */
-export function createJoiner(dependencies: Dependencies): Joiner {
+export function createJoiner(dependencies: Dependencies) {
   const { sequencers, recovery, log, roster, joining, audiences, backlog, facts, ledger } = dependencies;
   const { reads, thread } = dependencies;
 
@@ -124,8 +115,9 @@ export function createJoiner(dependencies: Dependencies): Joiner {
     for (const event of events) {
       const { kind, cid = "", uids } = event;
       if (conversationKinds.has(kind) && cids.has(cid) && isThere(event, sequencer)) heard.push(event);
-      if (kind === "system" && isRecipient(event, connection.uid, cids)) heard.push(event);
-      if (kind === "read" && uids?.includes(connection.uid)) heard.push(event);
+      const isNamed = () => uids?.includes(connection.uid) === true;
+      if (kind === "system" && isAddressed(event, cids, isNamed)) heard.push(event);
+      if (kind === "read" && isNamed()) heard.push(event);
       if (kind === "membership") facts.follow(event, connection.uid, cids);
       if (kind === "session" && endsSession(sessionEndOf(event), connection)) {
         connection.end("removed");
@@ -138,7 +130,18 @@ export function createJoiner(dependencies: Dependencies): Joiner {
   }
 
   return {
-    async join(connection, session, since, admit) {
+    /**
+     * Joins without a gap: with `since`, delivers what was missed; then, in one synchronous step, delivers what was
+     * played since the session's snapshot and subscribes. Calls `admit` just before anything is sent; `isRecovered` is
+     * `undefined` without `since`. Resolves when the connection has joined or is gone; everything taken for it belongs to
+     * its owner.
+     */
+    async join(
+      connection: Connection,
+      session: Session,
+      since: string | undefined,
+      admit: (isRecovered: boolean | undefined) => void,
+    ): Promise<void> {
       const { owner } = connection;
       const { org, uid, head, headId } = session;
       const sequencer = await sequencers.acquire(org);
@@ -190,21 +193,12 @@ export function createJoiner(dependencies: Dependencies): Joiner {
   };
 }
 
+/** Joins connections to their organization's event stream. */
+export type Joiner = ReturnType<typeof createJoiner>;
+
 /** Whether the text of an event may be written: not if it was recalled since it was read. */
 function isThere(event: HeardEvent, { hasRecalled }: Sequencer): boolean {
   return !hasRecalled(messageIn(event));
-}
-
-/** Whether a system message is addressed to this user, who takes part in `cids` at that offset. */
-function isRecipient(event: LogEvent, uid: string, cids: ReadonlySet<string>): boolean {
-  switch (addressOf(event)) {
-    case "users":
-      return event.uids?.includes(uid) === true;
-    case "conversation":
-      return cids.has(event.cid ?? "");
-    case "everyone":
-      return true;
-  }
 }
 
 function bytesOf(events: { payload: string }[]): number {

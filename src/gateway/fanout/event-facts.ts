@@ -1,5 +1,5 @@
 import type { MembershipChange, SessionEnd } from "../../contract/log/control-events.ts";
-import type { LogEvent } from "../../contract/log/log-event.ts";
+import { addressOf, type LogEvent } from "../../contract/log/log-event.ts";
 import type { MessageReadEvent } from "../../contract/messages/reads.ts";
 import { createLastMade } from "../../lib/caches/last-made.ts";
 import { isObject, isTexts, objectWith, parseJson } from "../../lib/json/json-values.ts";
@@ -99,6 +99,18 @@ export function endsSession(end: SessionEnd, connection: Pick<Connection, "uid" 
   if (end.token !== undefined) return end.token === connection.tokenId && end.uids?.includes(connection.uid) === true;
   if (connection.issuedAt > end.issuedBefore) return false;
   return end.uids === undefined || end.uids.includes(connection.uid);
+}
+
+/** Whether a system message is addressed to a user of the conversations `cids`; `isNamed` tells whether it names the user. */
+export function isAddressed(event: LogEvent, cids: ReadonlySet<string>, isNamed: () => boolean): boolean {
+  switch (addressOf(event)) {
+    case "users":
+      return isNamed();
+    case "conversation":
+      return cids.has(event.cid ?? "");
+    case "everyone":
+      return true;
+  }
 }
 
 /** The id of the message whose text an event carries: a message's own, and that of an edited one. */

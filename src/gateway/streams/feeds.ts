@@ -2,14 +2,14 @@ import { eventNameOf } from "../../contract/connections/event-names.ts";
 import type { FeedFilter } from "../../contract/connections/feed.ts";
 import { HeraldError, rateLimited, unavailable } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
-import { addressOf, type LogEvent } from "../../contract/log/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
 import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
 import { createCounters } from "../../lib/rates/counters.ts";
-import type { FeedStarts, Feeds, FeedWish } from "../../services/feeds.ts";
+import type { FeedStarts, FeedWish } from "../../services/feeds.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 import type { LineParts } from "../connections/line-parts.ts";
-import { type EventFacts, messageIn, sessionEndOf } from "../fanout/event-facts.ts";
+import { type EventFacts, isAddressed, messageIn, sessionEndOf } from "../fanout/event-facts.ts";
 import { toNobody } from "../fanout/played.ts";
 import type { FeedListener, Topics } from "../fanout/topics.ts";
 import type { Sequencer } from "../log/sequencer.ts";
@@ -39,11 +39,6 @@ export function createFeeds(dependencies: Dependencies) {
   const { sequencers, topics, feedStarts, frames, facts } = dependencies;
   const { register, quotas, heartbeats, thread, limits, onError } = dependencies;
   const perOrganization = createCounters(limits.feedsPerOrganization);
-
-  function takePlace(owner: Owner, org: string): void {
-    if (!perOrganization.take(org)) throw tooMany(limits.feedsPerOrganization);
-    owner.hold(() => perOrganization.release(org));
-  }
 
   /**
    * Creates a filter that is up to date with the sequencer: the ring covers everything since the snapshot, or a newer
@@ -80,7 +75,8 @@ export function createFeeds(dependencies: Dependencies) {
     const { org, filter, address, permit } = wish;
     register.requireOpen();
     quotas.takeForAddress(owner, networkOf(address));
-    takePlace(owner, org);
+    if (!perOrganization.take(org)) throw tooMany(limits.feedsPerOrganization);
+    owner.hold(() => perOrganization.release(org));
     await thread.turn(org, threadCosts.connect, { owner });
     await feedStarts.find(org, filter.uid); // first, so that no sequencer starts for an organization that does not exist
     const sequencer = await sequencers.acquire(org);
@@ -110,8 +106,8 @@ export function createFeeds(dependencies: Dependencies) {
     };
   }
 
-  const feeds: Feeds = {
-    async open(wish) {
+  return {
+    async open(wish: FeedWish): Promise<ReadableStream<Uint8Array>> {
       const owner = createOwner(onError);
       onAbort(wish.signal, owner.close); // before anything is taken
       try {
@@ -121,10 +117,6 @@ export function createFeeds(dependencies: Dependencies) {
         throw error;
       }
     },
-  };
-
-  return {
-    ...feeds,
     /** Ends an organization's feeds, so that their callers reconnect. */
     endOrganization(org: string): void {
       for (const feed of [...(topics.feeds.of(org) ?? [])]) feed.end();
@@ -166,14 +158,6 @@ function createEventFilter(
     // message need not be among its recipients.
     if (event.kind !== "system") return joined.has(event.cid ?? "");
     const { sender, recipients } = facts.systemOf(event);
-    if (sender === uid) return true;
-    switch (addressOf(event)) {
-      case "users":
-        return recipients.has(uid);
-      case "conversation":
-        return joined.has(event.cid ?? "");
-      case "everyone":
-        return true;
-    }
+    return sender === uid || isAddressed(event, joined, () => recipients.has(uid));
   };
 }
