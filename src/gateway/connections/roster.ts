@@ -5,7 +5,7 @@ import type { Connection } from "./connection.ts";
 
 type Organization = { users: Map<string, Set<Connection>>; uids: SortedTexts; connections: number };
 
-/** What a roster reports to. */
+/** The callbacks of a roster. */
 type Events = {
   /** Called with each connection that is removed. */
   onLeave(connection: Connection): void;
@@ -13,10 +13,8 @@ type Events = {
   onUser(org: string, uid: string, isConnected: boolean): void;
 };
 
-const toNobody: Events = { onLeave: () => undefined, onUser: () => undefined };
-
 /** Creates an empty roster of connections, by organization and user. */
-export function createRoster({ onLeave, onUser } = toNobody) {
+export function createRoster({ onLeave, onUser }: Partial<Events> = {}) {
   const organizations = new Map<string, Organization>();
   let size = 0;
 
@@ -42,7 +40,7 @@ export function createRoster({ onLeave, onUser } = toNobody) {
       connections.add(connection);
       organization.connections++;
       size++;
-      if (connections.size === 1) onUser(org, uid, true);
+      if (connections.size === 1) onUser?.(org, uid, true);
     },
     remove(connection: Connection): void {
       const { org, uid } = connection;
@@ -56,8 +54,8 @@ export function createRoster({ onLeave, onUser } = toNobody) {
         organization.uids.remove(uid);
       }
       if (organization.users.size === 0) organizations.delete(org);
-      onLeave(connection);
-      if (connections.size === 0) onUser(org, uid, false);
+      onLeave?.(connection);
+      if (connections.size === 0) onUser?.(org, uid, false);
     },
     /** All connections of one user. */
     of: (org: string, uid: string): Connection[] => [...(connectionsOf(org, uid) ?? [])],

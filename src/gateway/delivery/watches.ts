@@ -1,5 +1,4 @@
-import type { DeliveryNews, Watcher, WatchQuestion } from "../../bus/bus.ts";
-import type { LogEvent } from "../../contract/log/log-event.ts";
+import type { DeliveryNews, WatchQuestion } from "../../bus/bus.ts";
 import type { Guard } from "../../lib/observing/guard.ts";
 import { joinIds } from "../../lib/text/ids.ts";
 import type { TimerWheel } from "../../lib/time/timer-wheel.ts";
@@ -11,20 +10,6 @@ import type { DeliveryLedger, PlayedEvent } from "./delivery-ledger.ts";
 
 /** A connection, by identity. */
 type Listener = Pick<Connection, "org" | "uid">;
-
-/** The events whose delivery a caller awaits, on any node, and how they fare on this node's connections. */
-export type Watches = Watcher & {
-  /** Wraps the play of events, to note which connections a watched one cuts. */
-  during(play: Play): Play;
-  /** Wraps the ledger, to note whom a watched event is written to. */
-  following(ledger: DeliveryLedger): DeliveryLedger;
-  /** Notes that a connection is gone, and awaits it no longer. */
-  left(connection: Listener): void;
-  /** Notes receipts of a connection, which counts from now on as one that acknowledges. */
-  acknowledged(connection: Listener, ids: readonly string[]): void;
-  /** The number of watched events. */
-  readonly size: number;
-};
 
 type Dependencies = {
   roster: Pick<Roster, "totalOf"> & { ofAll(org: string, uids: Iterable<string>): Iterable<Listener> };
@@ -68,7 +53,7 @@ const nothing = { online: [], missed: [], acknowledged: [], isPlayed: false, isD
  * Creates the watches of a node. An event that nobody awaits costs one look-up, and nothing while there are no watches; a
  * watched one costs a small part of its fan-out. Acknowledgements are reported together, some milliseconds late.
  */
-export function createWatches({ roster, wheel, guard, most = defaultMost }: Dependencies): Watches {
+export function createWatches({ roster, wheel, guard, most = defaultMost }: Dependencies) {
   const watches = new Map<string, Watch>();
   const byEvent = new Map<string, Watch>();
   const byAck = new Map<string, Set<Watch>>();
@@ -146,7 +131,7 @@ export function createWatches({ roster, wheel, guard, most = defaultMost }: Depe
   }
 
   return {
-    begin(id, question, tellNews) {
+    begin(id: string, question: WatchQuestion, tellNews: (news: DeliveryNews) => void) {
       const { org, event, ack, forMs } = question;
       const isFull = watches.size >= most.watches || weight >= most.weight;
       if (isFull || watches.has(id) || byEvent.has(joinIds(org, event))) return;
@@ -169,19 +154,23 @@ export function createWatches({ roster, wheel, guard, most = defaultMost }: Depe
       tellNews(nothing);
     },
     end,
-    during: (play) => (event: LogEvent) => {
-      const watch = byEvent.size === 0 ? undefined : byEvent.get(joinIds(event.org, event.id));
-      if (watch === undefined || watch.heardBy !== undefined) return play(event);
-      const played = { watch, listeners: undefined, cut: new Set<string>() };
-      playing = played;
-      try {
-        return play(event);
-      } finally {
-        playing = undefined;
-        guard(() => endPlay(played));
-      }
-    },
-    following: (ledger) => ({
+    /** Wraps the play of events, to note which connections a watched one cuts. */
+    during:
+      (play: Play): Play =>
+      (event) => {
+        const watch = byEvent.size === 0 ? undefined : byEvent.get(joinIds(event.org, event.id));
+        if (watch === undefined || watch.heardBy !== undefined) return play(event);
+        const played = { watch, listeners: undefined, cut: new Set<string>() };
+        playing = played;
+        try {
+          return play(event);
+        } finally {
+          playing = undefined;
+          guard(() => endPlay(played));
+        }
+      },
+    /** Wraps the ledger, to note whom a watched event is written to. */
+    following: (ledger: DeliveryLedger): DeliveryLedger => ({
       ...ledger,
       played(event, audience) {
         ledger.played(event, audience);
@@ -192,14 +181,16 @@ export function createWatches({ roster, wheel, guard, most = defaultMost }: Depe
         guard(() => hear(event, () => listenersOf(uids)));
       },
     }),
-    left(connection) {
+    /** Notes that a connection is gone, and awaits it no longer. */
+    left(connection: Listener): void {
       if (playing?.watch.question.org === connection.org) playing.cut.add(connection.uid);
       for (const watch of byAwaited.get(connection) ?? []) {
         stopAwaiting(watch, connection);
         if (watch.awaited.size === 0) guard(() => tell(watch));
       }
     },
-    acknowledged(connection, ids) {
+    /** Notes receipts of a connection, which counts from now on as one that acknowledges. */
+    acknowledged(connection: Listener, ids: readonly string[]): void {
       acknowledging.add(connection);
       if (byAck.size === 0) return;
       const { org, uid } = connection;
@@ -214,7 +205,8 @@ export function createWatches({ roster, wheel, guard, most = defaultMost }: Depe
         if (isNews || (isAwaited && watch.awaited.size === 0)) guard(() => tellSoon(watch));
       }
     },
-    get size() {
+    /** The number of watched events. */
+    get size(): number {
       return watches.size;
     },
   };

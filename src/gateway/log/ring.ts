@@ -55,17 +55,14 @@ export function createRing(start: LogPlace, budget: Budget): Ring {
     return { ...one, event, weight: left };
   }
 
-  function withdraw(ids: ReadonlySet<string>): void {
-    played = played.map((one) => (ids.has(messageIn(one.event) ?? "") ? blank(one) : one));
-  }
-
   const ring: Ring = {
     get bytes() {
       return weight;
     },
     push(event) {
       const recalled = event.kind === "recall" ? recalledIn(event.payload) : undefined;
-      if (recalled !== undefined) withdraw(recalled);
+      if (recalled !== undefined)
+        played = played.map((one) => (recalled.has(messageIn(one.event) ?? "") ? blank(one) : one));
       const added = weightOf(event);
       played.push({ event, at: performance.now(), weight: added });
       weight += added;

@@ -19,35 +19,6 @@ const retryDelayMs = 250;
 const pageSize = 200;
 const mostVainDoubts = 6;
 
-/** Plays the events of one organization in offset order, without holes, each once. */
-export type Sequencer = {
-  /** The offset of the event played last. */
-  readonly position: number;
-  /** True once it was stopped or the log was rewritten: it plays nothing any more. */
-  readonly isOver: boolean;
-  /** Takes a hint from the bus; hints may come in any order, any number of times. */
-  offer(hint: Hint): void;
-  /** Takes the head that the store reported a moment ago; missing events are then read from the store. */
-  noticeHead(head: LogPlace): void;
-  /**
-   * Resolves once everything up to a place is played and everything played beyond it still belongs to the log. Rejects
-   * with `unavailable` if the log was set back and the place is not in it, or if the sequencer is over.
-   */
-  reached(offset: number, id: string | undefined): Promise<void>;
-  /**
-   * Resolves once the store confirms that it still holds the log being played, so that anything read before this call
-   * is of this log. Rejects like `reached`.
-   */
-  verified(): Promise<void>;
-  /** The events played after `offset`, or `undefined` if that is too long ago. */
-  playedAfter(offset: number): LogEvent[] | undefined;
-  /** Whether a recall of this message was played lately: then its text must not be written any more. */
-  hasRecalled(message: string | undefined): boolean;
-  /** Drops what was played before a time, in milliseconds of `performance.now()`. */
-  forgetBefore(time: number): void;
-  stop(): void;
-};
-
 /** Where a log stopped being the one that was played: the place played, the id found there now, and the head. */
 export type LogBreak = { played: LogPlace; found: string | undefined; head: LogPlace };
 
@@ -84,7 +55,7 @@ export type SequencerParts = typeof sequencerParts;
  * each read shows by the id of the event played last whether it is still the same log. Offsets missing from the store
  * were purged: offsets are given in commit order, so nothing can appear there later, and they are skipped.
  */
-export function createSequencer(options: Options, parts: SequencerParts = sequencerParts): Sequencer {
+export function createSequencer(options: Options, parts: SequencerParts = sequencerParts) {
   const { start, budget, read, play, leave, onRepair, onBreak, onError } = options;
   const { follows, isSameLog } = parts.chain;
   const ring = parts.createRing(start, budget);
@@ -280,13 +251,16 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
   }
 
   return {
-    get position() {
+    /** The offset of the event played last. */
+    get position(): number {
       return position;
     },
-    get isOver() {
+    /** True once it was stopped or the log was rewritten: it plays nothing any more. */
+    get isOver(): boolean {
       return isOver;
     },
-    offer(hint) {
+    /** Takes a hint from the bus; hints may come in any order, any number of times. */
+    offer(hint: Hint) {
       if (isOver) return;
       if (hint.offset === undefined) return doubtHint();
       const { offset, id } = hint;
@@ -304,13 +278,18 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
       if (hint.payload !== undefined && (isNext || offset > last.offset + 1)) held.add(hint);
       if (ready.length === 0) repairAfter(repairDelayMs);
     },
-    noticeHead(head) {
+    /** Takes the head that the store reported a moment ago; missing events are then read from the store. */
+    noticeHead(head: LogPlace): void {
       if (isOver) return;
       tell(head.offset);
       if (head.offset < last.offset || (head.offset === last.offset && head.id !== last.id)) doubt();
       else if (target > last.offset && ready.length === 0) repairAfter(repairDelayMs);
     },
-    async reached(offset, id) {
+    /**
+     * Resolves once everything up to a place is played and everything played beyond it still belongs to the log. Rejects
+     * with `unavailable` if the log was set back and the place is not in it, or if the sequencer is over.
+     */
+    async reached(offset: number, id: string | undefined): Promise<void> {
       if (isOver) throw over();
       if (offset > position) {
         tell(offset);
@@ -321,21 +300,32 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
       if (id !== undefined && idAt(offset) !== id) {
         const { head, anchor } = await read(offset, 0); // too long ago, or from another log
         await verified();
-        if (anchor === undefined ? head.offset < offset : anchor !== id) throw setBack();
+        if (anchor === undefined ? head.offset < offset : anchor !== id)
+          throw unavailable({ detail: "the organization's log was rolled back in the meantime; reconnect" });
       } else if (position > offset) {
         await verified(); // the place still exists, but events played beyond it may have been lost
       }
     },
+    /**
+     * Resolves once the store confirms that it still holds the log being played, so that anything read before this call
+     * is of this log. Rejects like `reached`.
+     */
     verified,
-    playedAfter: (offset) => ring.after(offset),
+    /** The events played after `offset`, or `undefined` if that is too long ago. */
+    playedAfter: (offset: number): LogEvent[] | undefined => ring.after(offset),
+    /** Whether a recall of this message was played lately: then its text must not be written any more. */
     hasRecalled: recalled.has,
-    forgetBefore(time) {
+    /** Drops what was played before a time, in milliseconds of `performance.now()`. */
+    forgetBefore(time: number): void {
       ring.forgetBefore(time);
       recalled.forgetBefore(time);
     },
     stop,
   };
 }
+
+/** Plays the events of one organization in offset order, without holes, each once. */
+export type Sequencer = ReturnType<typeof createSequencer>;
 
 /** The size of an event on the wire; a character takes up to four bytes. */
 function bytesOf({ payload }: LogEvent): number {
@@ -344,8 +334,4 @@ function bytesOf({ payload }: LogEvent): number {
 
 function over(): Error {
   return unavailable({ detail: "this node no longer follows the organization's log; reconnect" });
-}
-
-function setBack(): Error {
-  return unavailable({ detail: "the organization's log was rolled back in the meantime; reconnect" });
 }
