@@ -1,6 +1,6 @@
 import { httpLimitsOf } from "../config.ts";
 import { createSparing } from "../lib/observing/sparing.ts";
-import { createOutbox, type OutboxFigures } from "../services/outbox/outbox.ts";
+import { createOutbox } from "../services/outbox/outbox.ts";
 import { createOutboxSends } from "../services/outbox/outbox-sends.ts";
 import { openOutbox } from "../store/outbox/outbox.ts";
 import setup from "../store/outbox/setup.sql" with { type: "text" };
@@ -18,21 +18,10 @@ const refusedAdvice =
 export const outboxSql: string = setup;
 
 /** The outbox of a node. */
-export type NodeOutbox = {
-  figures: OutboxFigures;
-  /** How long the oldest row has been waiting, in milliseconds. */
-  oldestMs(): Promise<number>;
-  /**
-   * The time since when ids of sends must be known, as of `now` on the clock of Herald's database: a row that is still in the outbox
-   * may have been sent, and is then sent again. While the outbox cannot be read, the last answer, or 0 before the first one.
-   */
-  idsNeededFrom(now: number): Promise<number>;
-  /** Begins to send. A stop ends after the rows that are being sent, and closes the connections. */
-  start(): void;
-};
+export type NodeOutbox = NonNullable<ReturnType<typeof createNodeOutbox>>;
 
 /** Creates what sends from the outbox; `undefined` if none is configured. */
-export function createNodeOutbox(context: Context, store: Store, { use }: Limits): NodeOutbox | undefined {
+export function createNodeOutbox(context: Context, store: Store, { use }: Limits) {
   const { config, clock, steadyClock, dependencies, problemForm, log, onError, onStop } = context;
   if (config.HERALD_OUTBOX_URL === undefined) return undefined;
   const limits = httpLimitsOf(config);
@@ -55,8 +44,13 @@ export function createNodeOutbox(context: Context, store: Store, { use }: Limits
   const outbox = createOutbox({ table, sendRows, elapsed: steadyClock });
   return {
     figures: outbox.figures,
+    /** How long the oldest row has been waiting, in milliseconds. */
     oldestMs: table.oldestMs,
-    async idsNeededFrom(now) {
+    /**
+     * The time since when ids of sends must be known, as of `now` on the clock of Herald's database: a row that is still in the outbox
+     * may have been sent, and is then sent again. While the outbox cannot be read, the last answer, or 0 before the first one.
+     */
+    async idsNeededFrom(now: number): Promise<number> {
       try {
         neededFrom = now - (await table.oldestMs()) - clocksDifferMs;
       } catch {
@@ -64,7 +58,8 @@ export function createNodeOutbox(context: Context, store: Store, { use }: Limits
       }
       return neededFrom;
     },
-    start() {
+    /** Begins to send. A stop ends after the rows that are being sent, and closes the connections. */
+    start(): void {
       outbox.start(dependencies.outbox);
       onStop(() => outbox.stop().then(table.close), stopMayTakeMs);
     },

@@ -3,23 +3,19 @@ import type { Logger } from "pino";
 /** How far a clock is from another one: positive if it is ahead. It is exact up to `uncertainMs`. */
 export type ClockOffset = { offsetMs: number; uncertainMs: number };
 
-/** Knows how far this machine's clock is from the database's, which all nodes share. */
-export type ClockWatch = {
-  /** A comparison, made with each heartbeat. */
-  note(offset: ClockOffset): void;
-  /** The last comparison, in milliseconds; `undefined` before the first one, and with the embedded database. */
-  offsetMs(): number | undefined;
-};
-
 const mostMs = 2_000; // as `herald doctor` says
 const goodMs = 1_000; // so that a clock at the limit is not reported again and again
 
-/** Creates the watch of a clock. It warns once when the clocks part, and says when they agree again. */
-export function createClockWatch(log: Pick<Logger, "warn" | "info">): ClockWatch {
+/**
+ * Creates the watch of this machine's clock beside the database's, which all nodes share. It warns once when the clocks part, and
+ * says when they agree again.
+ */
+export function createClockWatch(log: Logger) {
   let last: number | undefined;
   let isOff = false;
   return {
-    note({ offsetMs, uncertainMs }) {
+    /** A comparison, made with each heartbeat. */
+    note({ offsetMs, uncertainMs }: ClockOffset): void {
       last = offsetMs;
       const least = Math.abs(offsetMs) - uncertainMs;
       if (!isOff && least > mostMs) {
@@ -30,6 +26,7 @@ export function createClockWatch(log: Pick<Logger, "warn" | "info">): ClockWatch
         log.info({ offset_ms: Math.round(offsetMs) }, "this machine's clock agrees with the database's again");
       }
     },
+    /** The last comparison, in milliseconds; `undefined` before the first one, and with the embedded database. */
     offsetMs: () => last,
   };
 }

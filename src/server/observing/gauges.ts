@@ -1,34 +1,20 @@
 import { keepOf } from "../../config.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
-import { type DiskSpace, readDiskSpace } from "../../lib/disk-space.ts";
+import { readDiskSpace } from "../../lib/disk-space.ts";
 import { followValue, type Reading } from "../../lib/observing/gauge.ts";
 import { readOverdue } from "../../services/retention.ts";
 import type { Overdue } from "../../store/retention/ports.ts";
-import type { ScheduleBacklog } from "../../store/schedule/ports.ts";
-import type { DatabaseSizes } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import type { NodeOutbox } from "../outbox.ts";
 import type { Stored } from "../store.ts";
 
 /** Figures that take a moment to read, so they are read in the background. What cannot be read is `undefined`. */
-export type Gauges = {
-  database: DatabaseSizes | undefined;
-  disk: DiskSpace | undefined;
-  /** How long the oldest job of each kind has been waiting, in milliseconds; 0 if none is. */
-  jobs: Overdue | undefined;
-  scheduled: ScheduleBacklog | undefined;
-  /** How long the event that was due first for a webhook has been waiting, in milliseconds; 0 if none is due. */
-  webhooksMs: number | undefined;
-  /** How long the oldest row of the outbox has been waiting, in milliseconds. */
-  outboxMs: number | undefined;
-  /** How long the oldest send has been waiting for its commit, in milliseconds; 0 if none is. */
-  oldestSendMs: number;
-};
+export type Gauges = ReturnType<ReturnType<typeof startGauges>>;
 
 type Dependencies = Stored & { outbox: NodeOutbox | undefined };
 
 /** Starts reading the figures, every 5 s or less often. Returns the function that shows the latest ones. */
-export function startGauges(context: Context, { database, store, outbox }: Dependencies): () => Gauges {
+export function startGauges(context: Context, { database, store, outbox }: Dependencies) {
   const { config, clock, steadyClock, onError, onStop } = context;
   const options = {
     clock: steadyClock,
@@ -56,10 +42,14 @@ export function startGauges(context: Context, { database, store, outbox }: Depen
     return {
       database: sizes.current()?.value,
       disk: disk.current()?.value,
+      /** How long the oldest job of each kind has been waiting, in milliseconds; 0 if none is. */
       jobs: agedBy(jobs.current()),
       scheduled: scheduled.current()?.value,
+      /** How long the event that was due first for a webhook has been waiting, in milliseconds; 0 if none is due. */
       webhooksMs: webhooksMs.current()?.value,
+      /** How long the oldest row of the outbox has been waiting, in milliseconds. */
       outboxMs: outboxMs?.current()?.value,
+      /** How long the oldest send has been waiting for its commit, in milliseconds; 0 if none is. */
       oldestSendMs: Math.max(0, now - (store.sends.oldestPending() ?? now)),
     };
   };

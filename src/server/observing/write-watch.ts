@@ -9,13 +9,7 @@ const mayTakeMs = 2_000;
 const roomBytes = 32 * 1024; // more than a full disk leaves in a table
 
 /** Watches whether writes can succeed. */
-export type WriteWatch = {
-  /** What is wrong with the database, for anyone who asks; `undefined` if writes succeed. */
-  problem(): string | undefined;
-  /** Reports a failure that the database may have caused: a trial write follows at once. */
-  suspect(error: unknown): void;
-  stop(): void;
-};
+export type WriteWatch = ReturnType<typeof createWriteWatch>;
 
 type Dependencies = {
   /** Writes `bytes` as a send would, but keeps nothing; rejects as a send would. */
@@ -34,7 +28,7 @@ type Dependencies = {
  * Creates the watch of a database. A single failure proves nothing: a trial write decides. While trials fail, there is one every
  * second, and only a trial ends the outage, as commits of other rows may succeed meanwhile.
  */
-export function createWriteWatch({ tryWrite, watch, outage, wroteAt, onError, clock }: Dependencies): WriteWatch {
+export function createWriteWatch({ tryWrite, watch, outage, wroteAt, onError, clock }: Dependencies) {
   let failure: { error: unknown } | undefined;
   let isTrying = false;
   let isStopped = false;
@@ -82,6 +76,7 @@ export function createWriteWatch({ tryWrite, watch, outage, wroteAt, onError, cl
     }
   }
 
+  /** Reports a failure that the database may have caused: a trial write follows at once. */
   function suspect(error: unknown): void {
     if (isTrying || isStopped || failure !== undefined) return;
     const inMs = triedAt + againMs - clock.now();
@@ -91,9 +86,10 @@ export function createWriteWatch({ tryWrite, watch, outage, wroteAt, onError, cl
 
   const lookTimer = setInterval(() => void look(), watch.everyMs);
   return {
+    /** What is wrong with the database, for anyone who asks; `undefined` if writes succeed. */
     problem: () => failure && problemOf(failure.error).is,
     suspect,
-    stop() {
+    stop(): void {
       isStopped = true;
       clearTimeout(timer);
       clearInterval(lookTimer);
