@@ -1,8 +1,7 @@
 /** The exit codes of all commands, as `herald --help` explains them. */
 export const exitCodes = { ok: 0, failed: 1, usage: 2, unreachable: 3 } as const;
 
-/** One of the exit codes. */
-export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** An error for the user: what happened, why, and what to do next. */
 export class CliError extends Error {

@@ -3,7 +3,7 @@ import type { HeraldApiError } from "../../../sdk/admin.ts";
 import { errorCatalogue } from "../../contract/errors/errors.ts";
 import { findingIn } from "../../contract/errors/naming.ts";
 import { enteredKey, type Target } from "../access/target.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { CliError, exitCodes } from "../exit-codes.ts";
 import { printableLine } from "../output/printable.ts";
 import { adviseOnProxy, nameProxy } from "./connection-failures.ts";
 
@@ -55,10 +55,10 @@ function adviseOnKey({ keyProfile, keyFrom, url }: Target): string {
 const gatewayStatuses = [502, 503, 504];
 
 /** Explains a refusal: what the server said, each invalid value, and what to do. */
-export function explainRefusal(error: HeraldApiError, target: Target): { exitCode: ExitCode; message: string } {
+export function explainRefusal(error: HeraldApiError, target: Target): CliError {
   if (error.code === "not_herald") return explainForeignAnswer(error.status, target);
   const { status, code, requestId, errors } = error;
-  const entry = entryOf(code);
+  const entry = Object.entries(errorCatalogue).find(([known]) => known === code)?.[1];
   const isGeneric = entry !== undefined && error.detail === entry.advice;
   const nextStep = nextSteps[code]?.(target, error) ?? (isGeneric ? entry.advice : undefined);
   const detail = isGeneric ? entry.title : nextStep === undefined ? error.detail : findingIn(error);
@@ -67,31 +67,27 @@ export function explainRefusal(error: HeraldApiError, target: Target): { exitCod
   // A single error is already part of the detail.
   if (errors.length > 1) for (const each of errors) lines.push(`  ${each.pointer}: ${each.detail}`);
   if (nextStep !== undefined) lines.push(nextStep);
-  return { exitCode: exitCodes.failed, message: lines.map(printableLine).join("\n") };
-}
-
-function entryOf(code: string): { title: string; advice: string } | undefined {
-  return Object.entries(errorCatalogue).find(([known]) => known === code)?.[1];
+  return new CliError(exitCodes.failed, lines.map(printableLine).join("\n"));
 }
 
 /** Explains an answer that is not Herald's, such as a web page or a proxy's error. */
-function explainForeignAnswer(status: number, target: Target): { exitCode: ExitCode; message: string } {
+function explainForeignAnswer(status: number, target: Target): CliError {
   const { url, urlFrom } = target;
   const proxy = environmentProxyFor(url);
   if (proxy !== undefined && [407, ...gatewayStatuses].includes(status))
-    return {
-      exitCode: exitCodes.unreachable,
-      message: `${nameProxy(proxy)} answered ${status} for ${url}, so the server was not asked.\n${adviseOnProxy(target)}`,
-    };
+    return new CliError(
+      exitCodes.unreachable,
+      `${nameProxy(proxy)} answered ${status} for ${url}, so the server was not asked.\n${adviseOnProxy(target)}`,
+    );
   if (gatewayStatuses.includes(status))
-    return {
-      exitCode: exitCodes.unreachable,
-      message: `${url} answered ${status}, which is not from Herald: a proxy there cannot reach it.\nCheck that Herald runs, and where the proxy sends requests.`,
-    };
+    return new CliError(
+      exitCodes.unreachable,
+      `${url} answered ${status}, which is not from Herald: a proxy there cannot reach it.\nCheck that Herald runs, and where the proxy sends requests.`,
+    );
   const isRedirect = status >= 300 && status < 400;
   const what = isRedirect
     ? `${url} redirects to another address (${status}), which commands do not follow, because the key would go there.`
     : `${url} answered ${status}, but it is not a Herald server.`;
   const next = isRedirect ? "Give the final address" : "Check the address";
-  return { exitCode: exitCodes.failed, message: `${what}\n${next} (this one is from ${urlFrom}).` };
+  return new CliError(exitCodes.failed, `${what}\n${next} (this one is from ${urlFrom}).`);
 }
