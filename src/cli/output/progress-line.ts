@@ -1,33 +1,22 @@
-/** A line on stderr that says how far something is, on a terminal only. */
-export type ProgressLine = {
-  /** Counts bytes that were sent or received. */
-  addBytes(bytes: number): void;
-  /** So many units are done. */
-  reach(units: number): void;
-  /** Removes the line, so that other text can be written. */
-  clear(): void;
-  /** How long it took, and how fast it was, as the end of a sentence. */
-  summary(): string;
-};
-
-type Options = { totalBytes: number | undefined; unit: string };
-
 const drawEveryMs = 200;
 
-/** Starts a progress line. */
-export function createProgressLine({ totalBytes, unit }: Options): ProgressLine {
+/** A line on stderr that says how far something is, on a terminal only. */
+export type ProgressLine = ReturnType<typeof createProgressLine>;
+
+/** Starts a progress line. `totalBytes` is how many there will be, if that is known. */
+export function createProgressLine(totalBytes?: number) {
   const isShown = process.stderr.isTTY === true;
   const startedAt = performance.now();
-  let [bytes, units, drawnAt, isDrawn] = [0, 0, 0, false];
+  let [bytes, lines, drawnAt, isDrawn] = [0, 0, 0, false];
 
   const seconds = () => (performance.now() - startedAt) / 1000;
-  const rate = () => Math.round(units / Math.max(0.001, seconds())).toLocaleString("en-US");
+  const rate = () => Math.round(lines / Math.max(0.001, seconds())).toLocaleString("en-US");
 
   function draw(): void {
     if (!isShown || performance.now() - drawnAt < drawEveryMs) return;
     drawnAt = performance.now();
     isDrawn = true;
-    process.stderr.write(`\r\u001b[K${units.toLocaleString("en-US")} ${unit}, ${rate()}/s${leftOf()}`);
+    process.stderr.write(`\r\u001b[K${lines.toLocaleString("en-US")} lines, ${rate()}/s${leftOf()}`);
   }
 
   function leftOf(): string {
@@ -37,18 +26,22 @@ export function createProgressLine({ totalBytes, unit }: Options): ProgressLine 
   }
 
   return {
-    addBytes(more) {
+    /** Counts bytes that were sent or received. */
+    addBytes(more: number) {
       bytes += more;
       draw();
     },
-    reach(done) {
-      units = done;
+    /** So many lines are done. */
+    reach(done: number) {
+      lines = done;
       draw();
     },
+    /** Removes the line, so that other text can be written. */
     clear() {
       if (isDrawn) process.stderr.write("\r\u001b[K");
       isDrawn = false;
     },
+    /** How long it took, and how fast it was, as the end of a sentence. */
     summary: () => ` in ${durationOf(seconds())} (${rate()}/s)`,
   };
 }

@@ -4,22 +4,19 @@ import { printableLine } from "./printable.ts";
 /** A column of a table. `isCutFirst`: its cells may lose their ends before ids and times do. */
 export type Column<Row> = { title: string; cell: (row: Row) => string; isCutFirst?: true };
 
-/** A table that is printed in parts, each below the other. */
-export type Table<Row> = { print: (rows: readonly Row[]) => void };
-
 const gap = "  ";
 /** The narrowest a column becomes: some characters and the mark of what was cut. */
 const leastWidth = 6;
 const cutMark = "…";
 
 /**
- * Creates a table, whose headings are printed with its first part. On a terminal no line is longer than it is wide: columns
+ * Creates a table that is printed in parts, each below the other, with its headings above the first one. On a terminal no line is longer than it is wide: columns
  * that are cut first give way, then the widest. Elsewhere, cells are complete.
  */
-export function createTable<Row>(columns: readonly Column<Row>[], output: Output): Table<Row> {
+export function createTable<Row>(columns: readonly Column<Row>[], output: Output) {
   let widths: readonly number[] = [];
   return {
-    print(rows) {
+    print(rows: readonly Row[]): void {
       const cells = rows.map((row) => columns.map(({ cell }) => printableLine(cell(row))));
       const titles = columns.map(({ title }) => title);
       const isFirst = widths.length === 0;

@@ -17,21 +17,7 @@ export type Worker = {
 };
 
 /** The outcome of starting all workers. `code` is the exit code of a worker that failed to start. */
-export type Start = { outcome: "ready" } | { outcome: "stopped" } | { outcome: "failed"; code: number };
-
-/** Keeps workers running. */
-export type Supervisor = {
-  /** Starts one worker and, when it is ready, the others. Resolves when all are ready, or when one has exited instead. */
-  start(): Promise<Start>;
-  /** Restarts workers that exit. Resolves after `stop`; rejects if no process can be started. */
-  keep(): Promise<void>;
-  /** Replaces the workers one at a time. Each new worker must be ready before the next one is replaced. */
-  replaceAll(): Promise<void>;
-  /** Sends SIGTERM to all workers, and SIGKILL to those still running 20 seconds later. Resolves with whether all exited cleanly. */
-  stop(): Promise<boolean>;
-  /** Sends SIGKILL to all workers. */
-  kill(): void;
-};
+type Start = { outcome: "ready" } | { outcome: "stopped" } | { outcome: "failed"; code: number };
 
 type Options = {
   count: number;
@@ -44,7 +30,7 @@ type Options = {
 const terminated = 128 + 15;
 
 /** Runs one worker for each number from 1 to `count`, and restarts workers that exit, with backoff. */
-export function createSupervisor({ count, spawn, onEnd }: Options): Supervisor {
+export function createSupervisor({ count, spawn, onEnd }: Options) {
   const running = new Map<number, Worker>();
   const replaced = new Set<Worker>();
   const stopping = new AbortController();
@@ -82,7 +68,8 @@ export function createSupervisor({ count, spawn, onEnd }: Options): Supervisor {
   }
 
   return {
-    async start() {
+    /** Starts one worker and, when it is ready, the others. Resolves when all are ready, or when one has exited instead. */
+    async start(): Promise<Start> {
       // One worker first, so that invalid settings are reported only once and migrations run only once.
       let code = await untilReady(begin(1));
       if (code === undefined && !signal.aborted) {
@@ -93,9 +80,11 @@ export function createSupervisor({ count, spawn, onEnd }: Options): Supervisor {
       if (signal.aborted) return { outcome: "stopped" };
       return code === undefined ? { outcome: "ready" } : { outcome: "failed", code };
     },
+    /** Restarts workers that exit. Resolves after `stop`; rejects if no process can be started. */
     async keep() {
       await Promise.all([...running].map(([number, worker]) => keepRunning(number, worker)));
     },
+    /** Replaces the workers one at a time. Each new worker must be ready before the next one is replaced. */
     async replaceAll() {
       for (const [number, old] of [...running]) {
         if (signal.aborted) return;
@@ -111,6 +100,7 @@ export function createSupervisor({ count, spawn, onEnd }: Options): Supervisor {
         );
       }
     },
+    /** Sends SIGTERM to all workers, and SIGKILL to those still running 20 seconds later. Resolves with whether all exited cleanly. */
     async stop() {
       stopping.abort();
       killAll("SIGTERM");
@@ -120,6 +110,7 @@ export function createSupervisor({ count, spawn, onEnd }: Options): Supervisor {
       // A worker that was still starting may not have handled SIGTERM yet.
       return codes.every((code) => code === 0 || code === terminated);
     },
+    /** Sends SIGKILL to all workers. */
     kill: () => killAll("SIGKILL"),
   };
 }

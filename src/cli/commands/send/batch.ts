@@ -71,7 +71,6 @@ async function sendFile(file: string, { rate, dryRun, json, ...access }: BatchCo
     const options = { rate, dryRun, signal: interrupted.signal };
     for await (const answer of admin.sendBatchLines(bytes, options)) show(answer);
   } catch (error) {
-    progress.clear();
     if (interrupted.signal.aborted) throw new CliError(exitCodes.failed, againAfter("interrupted"));
     if (!(error instanceof HeraldApiError) || counts.answered === 0) throw error;
     throw new CliError(error.status === 0 ? exitCodes.unreachable : exitCodes.failed, againAfter(error.detail));

@@ -36,7 +36,7 @@ async function exportTo(
   const failed = Promise.withResolvers<never>();
   target.on("error", failed.reject);
   failed.promise.catch(() => undefined); // awaited below
-  const progress = createProgressLine({ totalBytes: undefined, unit: "lines" });
+  const progress = createProgressLine();
   let lines = 0;
   try {
     for await (const piece of bytes) {
@@ -48,7 +48,6 @@ async function exportTo(
     if (target !== process.stdout)
       await Promise.race([new Promise<void>((resolve) => target.end(resolve)), failed.promise]);
   } catch (error) {
-    progress.clear();
     if (error instanceof Error && "syscall" in error)
       throw new CliError(exitCodes.failed, `the export could not be written: ${error.message}`);
     throw error;

@@ -64,7 +64,6 @@ async function importFile(file: string, { org, dryRun, json, ...access }: Import
   try {
     for await (const report of admin.importLines(org, bytes, { dryRun, signal: interrupted.signal })) show(report);
   } catch (error) {
-    progress.clear();
     if (interrupted.signal.aborted) throw new CliError(exitCodes.failed, againAfter(reached, "interrupted"));
     const isBroken = error instanceof HeraldApiError && error.status === 0 && reached > 0;
     throw isBroken ? new CliError(exitCodes.unreachable, againAfter(reached, error.detail)) : error;

@@ -2,14 +2,11 @@ import { createReadStream, statSync } from "node:fs";
 import { CliError, exitCodes } from "../../exit-codes.ts";
 import { createProgressLine, type ProgressLine } from "../../output/progress-line.ts";
 
-/** A file of lines that is being sent, and how far that is. */
-export type LineFile = { bytes: AsyncGenerator<Uint8Array, void>; progress: ProgressLine };
-
 const pieceBytes = 256 * 1024;
 
-/** Opens a file of lines, or standard input for `-`. Throws a `CliError` if it cannot be read. */
-export function openLineFile(file: string): LineFile {
-  const progress = createProgressLine({ totalBytes: file === "-" ? undefined : sizeOf(file), unit: "lines" });
+/** Opens a file of lines, or standard input for `-`, and tells how far it is sent. Throws a `CliError` if it cannot be read. */
+export function openLineFile(file: string) {
+  const progress = createProgressLine(file === "-" ? undefined : sizeOf(file));
   return { bytes: read(file, progress), progress };
 }
 
