@@ -41,24 +41,20 @@ export function parseAttachment(text: string, before: AttachmentInput[] = []): A
 }
 
 /** `--to uid,uid…`, may be repeated. A user whose id contains a comma can only be named through the HTTP API. */
-export function parseUids(text: string, before: string[] = []): string[] {
-  return parseList("user ids", "alice,bob", text, before);
-}
+export const parseUids = listParser("user ids", "alice,bob");
 
 /** `--scope scope,scope…`, may be repeated. The server checks whether the scopes exist. */
-export function parseScopes(text: string, before: string[] = []): string[] {
-  return parseList("scopes", "message:send,history:read", text, before);
-}
+export const parseScopes = listParser("scopes", "message:send,history:read");
 
 /** `--cidr network,network…`, may be repeated. */
-export function parseCidrs(text: string, before: string[] = []): string[] {
-  return parseList("networks", "192.0.2.0/24,2001:db8::/32", text, before);
-}
+export const parseCidrs = listParser("networks", "192.0.2.0/24,2001:db8::/32");
 
-function parseList(what: string, example: string, text: string, before: string[]): string[] {
-  const items = text.split(",").map((item) => item.trim());
-  if (items.includes("")) throw new InvalidArgumentError(`Separate ${what} with commas, for example ${example}.`);
-  return [...before, ...items];
+function listParser(what: string, example: string) {
+  return (text: string, before: string[] = []): string[] => {
+    const items = text.split(",").map((item) => item.trim());
+    if (items.includes("")) throw new InvalidArgumentError(`Separate ${what} with commas, for example ${example}.`);
+    return [...before, ...items];
+  };
 }
 
 /** `--attachment`, for messages that are sent now or later. */

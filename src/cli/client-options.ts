@@ -13,12 +13,7 @@ const defaultTimeoutSeconds = 30;
 
 /** Adds `--url`, `--key`, `--profile`, `--config` and `--timeout` to a command. */
 export function addClientOptions(command: Command): Command {
-  for (const option of clientOptions()) command.addOption(option.helpGroup("Server options:"));
-  return command;
-}
-
-function clientOptions(): Option[] {
-  return [
+  const options = [
     new Option(
       "--url <url>",
       "server address, the internal one if there is one (default: HERALD_URL, or else from the settings HERALD_ADMIN_HOST and HERALD_ADMIN_PORT, or HERALD_HOST and HERALD_PORT, or else of the profile, or else http://127.0.0.1:7070)",
@@ -36,24 +31,18 @@ function clientOptions(): Option[] {
       parsePositive,
     ),
   ];
+  for (const option of options) command.addOption(option.helpGroup("Server options:"));
+  return command;
 }
 
 /** Determines which server a command calls. Throws a `CliError` that says what to do if the options do not tell. */
 export function accessServer(options: ClientOptions): ServerAccess {
   const { url, findKey } = findTarget(options);
-  return { url, admin: () => createCommandClient({ url, key: findKey().key, timeout: options.timeout }) };
+  return { url, admin: () => createCommandClient(url, findKey().key, options.timeout) };
 }
 
 /** Creates an admin client for one command. Two retries: the user waits for less than a second, and a restart causes no error. */
-export function createCommandClient({
-  url,
-  key,
-  timeout = defaultTimeoutSeconds,
-}: {
-  url: string;
-  key: string;
-  timeout?: number | undefined;
-}): AdminClient {
+export function createCommandClient(url: string, key: string, timeout = defaultTimeoutSeconds): AdminClient {
   const timeoutMs = timeout * 1000;
   return createAdmin({ url, key, retries: 2, timeoutMs, deadlineMs: timeoutMs });
 }

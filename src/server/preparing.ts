@@ -1,17 +1,12 @@
-import type { Logger } from "pino";
 import type { Config } from "../config.ts";
-import type { Secret } from "../lib/secret-file.ts";
 import type { DatabaseEvents } from "../store/store.ts";
 import { openDatabase, prepareDataFolder } from "./database.ts";
-import { findPorts, type SharedPorts } from "./listen.ts";
+import { findPorts } from "./listen.ts";
 import { warnOfPlainHttp } from "./plain-http.ts";
 import { openLog, secretsOf } from "./secrets.ts";
 
-/** What the workers of one machine share. */
-export type Shared = SharedPorts & { adminKey: Secret; log: Logger };
-
 /** Creates what workers must share: the secrets, and ports on which nobody else listens. */
-export async function prepareWorkers(config: Config): Promise<Shared> {
+export async function prepareWorkers(config: Config) {
   prepareDataFolder(config);
   const shared = await findPorts(config);
   const { log, redaction } = openLog(config);
@@ -20,10 +15,7 @@ export async function prepareWorkers(config: Config): Promise<Shared> {
 }
 
 /** Brings the configured database up to date, reporting progress. Returns the schema version before and after. */
-export async function migrate(
-  config: Config,
-  onMigration: DatabaseEvents["onMigration"],
-): Promise<{ from: number; to: number }> {
+export async function migrate(config: Config, onMigration: DatabaseEvents["onMigration"]) {
   const events = { announce: () => undefined, onCrash: () => undefined, onMigration };
   const { migrated, close } = await openDatabase(config, events);
   await close();

@@ -32,14 +32,15 @@ export function checkProfileName(name: string): string {
 }
 
 /** The file that holds the profiles: `$XDG_CONFIG_HOME/herald/profiles.json`. On Windows, in `%APPDATA%`. */
-export function profilesFile(environment: Record<string, string | undefined> = process.env): string {
-  const { XDG_CONFIG_HOME: xdg = "", APPDATA: appData = "" } = environment;
+export function profilesFile(): string {
+  const { XDG_CONFIG_HOME: xdg = "", APPDATA: appData = "" } = process.env;
   const fallback = process.platform === "win32" && appData !== "" ? appData : join(homedir(), ".config");
   return join(xdg === "" ? fallback : xdg, "herald", "profiles.json");
 }
 
 /** Reads the profiles; there are none without a file. Throws a `CliError` if others can read the file, or if it is damaged. */
-export function readProfiles(file: string = profilesFile()): Profiles {
+export function readProfiles(): Profiles {
+  const file = profilesFile();
   const text = readPrivate(file);
   if (text === undefined) return { current: null, profiles: {} };
   const parsed = fileSchema.safeParse(parseJson(text));
@@ -53,7 +54,8 @@ export function readProfiles(file: string = profilesFile()): Profiles {
 }
 
 /** Replaces the file in one step. Only its owner can read it. */
-export function writeProfiles(profiles: Profiles, file: string = profilesFile()): void {
+export function writeProfiles(profiles: Profiles): void {
+  const file = profilesFile();
   const temporary = `${file}.${process.pid}.tmp`;
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

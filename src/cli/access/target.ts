@@ -21,11 +21,11 @@ export type FoundTarget = { url: string; urlFrom: string; findKey: () => FoundKe
 /** A target without the key itself, for messages. */
 export type Target = Omit<FoundTarget, "findKey"> & Omit<FoundKey, "key">;
 
-type Sources = { options: TargetOptions; environment: Record<string, string | undefined>; config: Config };
+type Sources = { options: TargetOptions; config: Config };
 
 /** What the environment tells commands, and only them, about the server to call. Empty variables count as not set. */
-export function readClientEnvironment(environment: Record<string, string | undefined> = process.env) {
-  const { HERALD_PROFILE: profile = "", HERALD_URL: url = "" } = environment;
+export function readClientEnvironment() {
+  const { HERALD_PROFILE: profile = "", HERALD_URL: url = "" } = process.env;
   return { ...(profile !== "" && { profile }), ...(url !== "" && { url }) };
 }
 
@@ -46,17 +46,14 @@ const serverSettings = [
  * Finds the server to call: by the options, then the environment, then the current profile, then the settings of a server on this
  * machine. The key of a profile only ever goes to the address of that profile.
  */
-export function findTarget(
-  options: TargetOptions,
-  environment: Record<string, string | undefined> = process.env,
-): FoundTarget {
-  const sources = { options, environment, config: loadConfig(environment, options.config) };
-  const client = readClientEnvironment(environment);
+export function findTarget(options: TargetOptions): FoundTarget {
+  const sources = { options, config: loadConfig(process.env, options.config) };
+  const client = readClientEnvironment();
   if (options.profile !== undefined) return targetOfProfile(options.profile, sources);
   if (options.url !== undefined) return targetOfUrl(options.url, "--url", sources);
   if (client.profile !== undefined) return targetOfProfile(client.profile, sources);
   if (client.url !== undefined) return targetOfUrl(client.url, "HERALD_URL", sources);
-  const isLocal = options.config !== undefined || serverSettings.some((name) => environment[name] !== undefined);
+  const isLocal = options.config !== undefined || serverSettings.some((name) => process.env[name] !== undefined);
   const current = isLocal ? null : readProfiles().current;
   if (current !== null) return targetOfProfile(current, sources);
   const findKey = () => optionKey(options) ?? findLocalKey(sources);
@@ -70,13 +67,12 @@ export const enteredKey = "your input";
 export function findAddress(
   { url, config }: Pick<TargetOptions, "url" | "config">,
   profile?: Profile,
-  environment: Record<string, string | undefined> = process.env,
 ): { url: string; urlFrom: string } {
   if (url !== undefined) return { url: checkUrl(url, "--url"), urlFrom: "--url" };
   if (profile !== undefined) return { url: profile.url, urlFrom: "the profile" };
-  const { url: given } = readClientEnvironment(environment);
+  const { url: given } = readClientEnvironment();
   if (given !== undefined) return { url: checkUrl(given, "HERALD_URL"), urlFrom: "HERALD_URL" };
-  return { url: urlOf(loadConfig(environment, config)), urlFrom: "the settings" };
+  return { url: urlOf(loadConfig(process.env, config)), urlFrom: "the settings" };
 }
 
 /** Whether an address is one of this machine, and of no other. */

@@ -1,12 +1,16 @@
 import { createReadStream } from "node:fs";
+import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
 import { loadConfig } from "../../config.ts";
+import type { backUp } from "../../server/backup.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
-import { describeBackup } from "../output/backup.ts";
 import type { Output } from "../output/output.ts";
 
-type Options = { config?: string; json?: true };
+type Options = { config?: string; dataDir?: string; json?: true };
+type Facts = Awaited<ReturnType<typeof backUp>>;
+
+const mebibyte = 2 ** 20;
 
 /** `herald backup`. */
 export function addBackupCommand(program: Command, output: Output): void {
@@ -32,4 +36,38 @@ export function addBackupCommand(program: Command, output: Output): void {
       if (options.json) output.json({ file, ...facts });
       else output.result(describeBackup(`Backed up to ${file}, and checked it`, facts));
     });
+}
+
+/** `herald restore`. */
+export function addRestoreCommand(program: Command, output: Output): void {
+  program
+    .command("restore <file>")
+    .description("restore a backup into a data folder that holds no database")
+    .option("--data-dir <folder>", "data folder (default: HERALD_DATA_DIR)")
+    .option("--config <file>", "settings file, as for `herald serve`")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", "\nExample:\n  herald restore /backups/herald-2026-11-22.db --data-dir /var/lib/herald")
+    .action(async (file: string, { config: configFile, dataDir, json }: Options) => {
+      const given = dataDir === undefined ? {} : { HERALD_DATA_DIR: dataDir };
+      const config = loadConfig({ ...process.env, ...given }, configFile);
+      const { restore } = await import("../../server/backup.ts");
+      const facts = await restore(config, file);
+      const folder = resolve(config.HERALD_DATA_DIR);
+      if (json) output.json({ folder, ...facts });
+      else
+        output.result(
+          `${describeBackup(`Restored to ${folder}`, facts)}\nStart the server with this folder as HERALD_DATA_DIR.`,
+        );
+    });
+}
+
+/** What a backup holds, in lines for people. */
+function describeBackup(done: string, { bytes, organizations, messages, schema, files }: Facts): string {
+  const size = bytes < mebibyte ? `${Math.ceil(bytes / 1024)} KiB` : `${Math.round(bytes / mebibyte)} MiB`;
+  return [
+    `${done}: ${size}, schema version ${schema}.`,
+    `  organizations  ${organizations}`,
+    `  messages       ${messages}`,
+    `  secrets        ${files.length === 0 ? "none, as all of them are settings" : files.join(", ")}`,
+  ].join("\n");
 }

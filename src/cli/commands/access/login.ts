@@ -36,7 +36,7 @@ async function login(options: LoginOptions, output: Output): Promise<void> {
   const key = canAsk() ? (await ask(`Admin API key for ${url}: `, { isHidden: true })).trim() : await readLine("key");
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new CliError(exitCodes.usage, "this is not an API key: one has visible ASCII characters. Nothing was saved.");
-  const own = await createCommandClient({ url, key, timeout: options.timeout })
+  const own = await createCommandClient(url, key, options.timeout)
     .getOwnKey()
     .catch((error: unknown) => {
       throw new AdvisedError(error, "Nothing was saved.", { ...address, keyFrom: enteredKey });
