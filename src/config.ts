@@ -30,6 +30,11 @@ const ownSegments = [
   ...["sse", "ws"],
 ];
 
+const visibleSecret = z
+  .string()
+  .regex(/^[\x21-\x7e]{32,200}$/, "must be 32 to 200 visible ASCII characters")
+  .optional();
+
 /** Every setting, in the order of `herald serve --help`. */
 const settings = {
   HERALD_HOST: text("127.0.0.1").describe("address to listen on"),
@@ -86,11 +91,9 @@ const settings = {
     .refine(isIdentifier, "must be 1 to 128 characters, without control characters")
     .optional()
     .describe("name of this node, which `herald nodes` shows next to its id"),
-  HERALD_ADMIN_API_KEY: z
-    .string()
-    .regex(/^[\x21-\x7e]{32,200}$/, "must be 32 to 200 visible ASCII characters")
-    .optional()
-    .describe("admin API key with every scope; if not set, Herald generates one at the first start"),
+  HERALD_ADMIN_API_KEY: visibleSecret.describe(
+    "admin API key with every scope; if not set, Herald generates one at the first start",
+  ),
   HERALD_TOKEN_SECRET: tokenSecret.describe(
     "secret that signs user tokens (HS256); if not set, Herald generates one at the first start",
   ),
@@ -130,13 +133,9 @@ const settings = {
     .enum(["debug", "info", "warn", "error", "silent"], "must be debug, info, warn, error or silent")
     .default("info")
     .describe("lowest level that is logged"),
-  HERALD_METRICS_TOKEN: z
-    .string()
-    .regex(/^[\x21-\x7e]{32,200}$/, "must be 32 to 200 visible ASCII characters")
-    .optional()
-    .describe(
-      "token that GET /metrics requires (Authorization: Bearer); if not set, it serves only programs on this machine, and the internal address",
-    ),
+  HERALD_METRICS_TOKEN: visibleSecret.describe(
+    "token that GET /metrics requires (Authorization: Bearer); if not set, it serves only programs on this machine, and the internal address",
+  ),
   HERALD_OTLP_URL: url(["http:", "https:"]).describe(
     "OpenTelemetry collector for traces (OTLP over HTTP; Herald appends /v1/traces); defaults to OTEL_EXPORTER_OTLP_ENDPOINT, and without either there are no traces",
   ),

@@ -32,10 +32,10 @@ export async function startJobs(context: Context, parts: Parts): Promise<void> {
   const { store, observer, scheduler, poster, outbox, server, tls } = parts;
   await startBeat(context, parts);
   startRetention(context, store, outbox);
-  scheduler.start(outages);
-  onStop(scheduler.stop, sendsMayTakeMs);
-  poster.start(outages);
-  onStop(poster.stop, sendsMayTakeMs);
+  for (const sender of [scheduler, poster]) {
+    sender.start(outages);
+    onStop(sender.stop, sendsMayTakeMs);
+  }
   parts.startUpkeep();
   outbox?.start();
   if (tls !== undefined) onStop(followTls({ ...tls, server, clock, log }));

@@ -77,15 +77,8 @@ export function listen({ config, tls, reusePort }: Options, handlers: Handlers):
   return createHttpServer({ serve, serveInternally }, tls);
 }
 
-/** The URLs of workers, and their ports as the settings of each. */
-export type SharedPorts = {
-  url: string;
-  adminUrl: string;
-  ports: { HERALD_PORT: string; HERALD_ADMIN_PORT?: string };
-};
-
-/** Finds the ports that workers will share, on which nobody else listens. Throws `ListenError`. */
-export async function findPorts(config: Config): Promise<SharedPorts> {
+/** Finds the ports that workers will share, on which nobody else listens, as settings of each. Throws `ListenError`. */
+export async function findPorts(config: Config) {
   const find = async (listener: Listener, address: ListenAddress) => {
     const options = { ...address, reusePort: false, development: false, fetch: () => new Response(null) };
     const alone = naming(listener, address, () => Bun.serve(options));

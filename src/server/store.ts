@@ -4,6 +4,7 @@ import { createStore, type DatabaseEvents } from "../store/store.ts";
 import type { NodeBus } from "./bus.ts";
 import type { Context } from "./context.ts";
 import { openDatabase } from "./database.ts";
+import { watchDescriptors } from "./observing/errors.ts";
 import { createObserver } from "./observing/observer.ts";
 import type { Tracing } from "./observing/tracing.ts";
 
@@ -33,6 +34,7 @@ export async function openStore(context: Context, { bus, takeSecrets }: NodeBus,
   const observer = createObserver(context);
   const writeWatch = context.watchWrites(database, observer.lastCommitAt);
   onStop(writeWatch.stop);
+  onStop(watchDescriptors(log));
   const followSecrets = followBusSecrets({ ...database, clock, take: takeSecrets });
   await followSecrets();
   const { from, to } = database.migrated;

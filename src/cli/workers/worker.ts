@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { loadConfig } from "../../config.ts";
-import type { SharedPorts } from "../../server/listen.ts";
+import type { findPorts } from "../../server/listen.ts";
 import type { Herald } from "../../server.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
 import { ownCommand } from "../own-command.ts";
@@ -41,7 +41,7 @@ export function addWorkerCommand(program: Command): void {
 }
 
 type Options = {
-  ports: SharedPorts["ports"];
+  ports: Awaited<ReturnType<typeof findPorts>>["ports"];
   configFile: string | undefined;
   gathering: ReturnType<typeof createGathering>;
   onReady(told: WorkerReady): void;

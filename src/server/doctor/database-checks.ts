@@ -59,7 +59,9 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
   const examined = withDatabase(config, async (reader) => {
     const schema = await readSchema(reader);
     return [
-      ...(url === undefined ? [describeFile(databaseFileOf(config))] : await describeServer(reader)),
+      ...(url === undefined
+        ? [ok("database", `SQLite, ${Math.ceil(statSync(databaseFileOf(config)).size / mebibyte)} MiB`)]
+        : await describeServer(reader)),
       describeSchema(schema),
       ...(url === undefined || schema.version === 0 ? [] : [await describeNodes(reader)]),
     ];
@@ -71,10 +73,6 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
     if (fault === undefined) throw error;
     return [failure("database", fault.is, fault.advice)];
   }
-}
-
-function describeFile(file: string): Finding {
-  return ok("database", `SQLite, ${Math.ceil(statSync(file).size / mebibyte)} MiB`);
 }
 
 async function describeServer(reader: Reader): Promise<Finding[]> {

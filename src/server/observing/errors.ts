@@ -27,31 +27,17 @@ export function createErrors(config: Config, log: Logger) {
     onError,
     /** For repeated work with the database, whose outages the watch of its writes reports. */
     outages: { onError, onRecovery: () => undefined },
-    /** Starts to watch whether writes to the database succeed, and whether file descriptors are left. */
+    /** Starts to watch whether writes to the database succeed. */
     watchWrites({ writes: { trial }, watch }: Pick<Database, "writes" | "watch">, wroteAt: () => number): WriteWatch {
-      const watched = createWriteWatch({
-        tryWrite: trial.run,
-        watch,
-        outage: dependencies.database,
-        wroteAt,
-        onError: logBug,
-        clock: steadyClock,
-      });
-      const stopDescriptors = watchDescriptors(log);
-      writes = watched;
-      return {
-        ...watched,
-        stop() {
-          watched.stop();
-          stopDescriptors();
-        },
-      };
+      const outage = dependencies.database;
+      writes = createWriteWatch({ tryWrite: trial.run, watch, outage, wroteAt, onError: logBug, clock: steadyClock });
+      return writes;
     },
   };
 }
 
 /** Tells when a process has no file descriptors left, which it would notice only by what does not work. Returns what ends it. */
-function watchDescriptors(log: Logger): () => void {
+export function watchDescriptors(log: Logger): () => void {
   const outage = createOutage({
     log,
     dependency: "file descriptors",
