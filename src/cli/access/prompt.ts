@@ -38,6 +38,16 @@ export async function readLine(what: string): Promise<string> {
   return text;
 }
 
+/** Reads a text from standard input and drops one trailing line break. Throws `CliError` if it is not UTF-8. */
+export async function readStandardInput(): Promise<string> {
+  const bytes = await Bun.stdin.bytes();
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/, "");
+  } catch {
+    throw new CliError(exitCodes.usage, "standard input is not valid UTF-8. Convert it first, for example with iconv.");
+  }
+}
+
 /** Reads to the end of the line. In raw mode, edits and interrupts are ours to handle. */
 async function readAnswer(isRaw: boolean): Promise<string> {
   const { stdin } = process;

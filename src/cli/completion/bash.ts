@@ -1,4 +1,4 @@
-import { type CommandNode, flatten, nameOf, type ValueKind } from "./command-tree.ts";
+import { type CommandNode, flatten, nameOf, quote, type ValueKind } from "./command-tree.ts";
 
 /** A completion script for bash 3.2 and later. */
 export function bashCompletion(root: CommandNode): string {
@@ -49,8 +49,4 @@ function complete(kind: ValueKind): string {
   if (kind === "file") return '_herald_files "$current"; return';
   if (kind === "profile") return "choices=$(_herald_profiles)";
   return kind === "none" ? "return" : `choices=${quote(kind.join(" "))}`;
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

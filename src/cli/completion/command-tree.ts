@@ -4,22 +4,13 @@ import type { Argument, Command, Option } from "commander";
 export type ValueKind = "file" | "profile" | "none" | readonly string[];
 
 /** An option. `value` is `undefined` if it takes none. */
-export type OptionNode = {
-  names: string[];
-  flags: string;
-  description: string;
-  isRequired: boolean;
-  value: ValueKind | undefined;
-};
-
-/** An argument, written as in the usage. */
-export type ArgumentNode = { usage: string; description: string; value: ValueKind };
+export type OptionNode = ReturnType<typeof readOption>;
 
 /** A command without those that are hidden. `path` is how it is called, without `herald`. */
 export type CommandNode = {
   path: string;
   description: string;
-  arguments: ArgumentNode[];
+  arguments: ReturnType<typeof readArgument>[];
   options: OptionNode[];
   commands: CommandNode[];
 };
@@ -48,14 +39,15 @@ export function nameOf({ path }: CommandNode): string {
   return path.slice(path.lastIndexOf(" ") + 1);
 }
 
-function readOption({ long, short, flags, description, argChoices, mandatory }: Option): OptionNode {
+function readOption({ long, short, flags, description, argChoices, mandatory }: Option) {
   const names = [short, long].filter((name) => name !== undefined && name !== null);
   const [, valueName] = /[<[](.+?)(?:\.\.\.)?[>\]]/.exec(flags) ?? [];
   const value = valueName === undefined ? undefined : kindOf(valueName, argChoices);
   return { names, flags, description, isRequired: mandatory, value };
 }
 
-function readArgument(argument: Argument): ArgumentNode {
+/** An argument, with its `usage` as the help writes it. */
+function readArgument(argument: Argument) {
   const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
   const usage = argument.required ? `<${name}>` : `[${name}]`;
   return { usage, description: argument.description, value: kindOf(argument.name(), argument.argChoices) };
@@ -65,4 +57,9 @@ function kindOf(name: string, choices: readonly string[] | undefined): ValueKind
   if (choices !== undefined) return choices;
   if (name === "file" || name === "folder") return "file";
   return name === "profile" ? name : "none";
+}
+
+/** Quotes a text for a POSIX shell. */
+export function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }

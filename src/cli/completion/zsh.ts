@@ -1,4 +1,4 @@
-import { type CommandNode, flatten, nameOf, type ValueKind } from "./command-tree.ts";
+import { type CommandNode, flatten, nameOf, quote, type ValueKind } from "./command-tree.ts";
 
 /** A completion script for zsh, to be sourced, or installed as `_herald` in a folder of `$fpath`. */
 export function zshCompletion(root: CommandNode): string {
@@ -51,8 +51,4 @@ function complete(kind: ValueKind): string {
 
 function describe(name: string, description: string): string {
   return quote(`${name}:${description}`);
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

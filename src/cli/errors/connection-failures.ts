@@ -1,10 +1,11 @@
+import { connect } from "node:tls";
 import { type EnvironmentProxy, environmentProxyFor } from "../../../sdk/admin/environment.ts";
 import { networkMeanings } from "../../../sdk/admin/network-failures.ts";
 import { networkCode } from "../../../sdk/network-code.ts";
 import { isOnThisMachine, type Target } from "../access/target.ts";
 import { printableLine } from "../output/printable.ts";
-import { speaksHttp, speaksTls } from "./probes.ts";
 
+const probeMs = 2_000;
 const checkNetwork = "Check this machine's network, and any firewall or VPN in between.";
 const trustCertificate =
   "If you trust it, set NODE_EXTRA_CA_CERTS to a file with the certificate, or with that of its authority (PEM).";
@@ -81,4 +82,26 @@ function startServer({ url, urlFrom }: Target): string {
   return isOnThisMachine(url)
     ? "Start the server with `herald serve`, or give its address with --url."
     : `Check that the server runs, and its address (from ${urlFrom}).`;
+}
+
+/** Whether a TLS handshake succeeds at the host and port of `url`, whatever the certificate. Sends nothing else. */
+function speaksTls(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, "");
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect({ host, port: Number(port || "80"), rejectUnauthorized: false });
+  socket.setTimeout(probeMs, () => resolve(false));
+  socket.on("secureConnect", () => resolve(true)).on("error", () => resolve(false));
+  socket.on("close", () => resolve(false));
+  return promise.finally(() => socket.destroy());
+}
+
+/** Whether an HTTP server answers at `url`. The request carries no key. */
+async function speaksHttp(url: string): Promise<boolean> {
+  try {
+    await fetch(url, { method: "HEAD", redirect: "manual", signal: AbortSignal.timeout(probeMs) });
+    return true;
+  } catch {
+    return false;
+  }
 }

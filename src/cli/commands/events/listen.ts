@@ -11,9 +11,9 @@ import { checkSecret } from "../../access/target.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { nameCause } from "../../errors/connection-failures.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
-import { addPrintOptions, createEventPrinter, type PrintOptions } from "../../output/event-printer.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
+import { addPrintOptions, createEventPrinter, type PrintOptions } from "../../output/render-event.ts";
 import { onInterrupt } from "../../signals.ts";
 
 type ListenOptions = ClientOptions & PrintOptions & { org?: string; user?: string; token?: string; since?: string };

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import type { CustomParameters } from "../../../../sdk/admin.ts";
+import { readStandardInput } from "../../access/prompt.ts";
 import { parseCustomParameters } from "../../arguments.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
 import { addOrganizationCommand } from "../../server-commands.ts";
 import { addSend } from "./send-command.ts";
-import { readStandardInput } from "./standard-input.ts";
 
 const help = `
 Examples:

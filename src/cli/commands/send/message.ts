@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { AttachmentInput, CustomParameters, MessageEnvelope } from "../../../../sdk/admin.ts";
+import { readStandardInput } from "../../access/prompt.ts";
 import { attachmentOption, parseCustomParameters, parsePositive } from "../../arguments.ts";
 import { tellId } from "../../errors/advised-error.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
@@ -7,7 +8,6 @@ import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
 import { addOrganizationCommand } from "../../server-commands.ts";
 import { addSend, tellDelivery, waitHelp } from "./send-command.ts";
-import { readStandardInput } from "./standard-input.ts";
 
 /** What the options add to the text of a message. */
 export type ContentOptions = { x?: CustomParameters; attachment?: AttachmentInput[] };
