@@ -90,20 +90,12 @@ function startDeliveryLedger(
   return ledger;
 }
 
-/**
- * Logs an error if anything is still held for connections after all have closed. Waits up to a second for them to end.
- */
+/** Logs an error if anything is still held for connections after all have closed. Waits up to a second for them to end. */
 async function tellLeaks(held: () => Record<string, number>, log: Logger): Promise<void> {
+  const left = () => Object.entries(held()).filter(([, count]) => count !== 0);
   const end = performance.now() + releasesWithinMs;
-  let left = heldOf(held());
-  while (Object.keys(left).length > 0 && performance.now() < end) {
-    await Bun.sleep(lookAgainMs);
-    left = heldOf(held());
-  }
-  if (Object.keys(left).length === 0) return;
-  log.error({ held: left }, "closed connections did not release all of their resources; please report this");
-}
-
-function heldOf(counts: Record<string, number>): Record<string, number> {
-  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0));
+  while (left().length > 0 && performance.now() < end) await Bun.sleep(lookAgainMs);
+  if (left().length === 0) return;
+  const leaks = Object.fromEntries(left());
+  log.error({ held: leaks }, "closed connections did not release all of their resources; please report this");
 }

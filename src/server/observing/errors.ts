@@ -50,12 +50,9 @@ export function watchDescriptors(log: Logger): () => void {
       closeSync(openSync("/dev/null", "r"));
       outage.onRecovery();
     } catch (error) {
-      if (isOut(error)) outage.onError(error);
+      const code = error instanceof Error && "code" in error ? error.code : "";
+      if (code === "EMFILE" || code === "ENFILE") outage.onError(error);
     }
   }, lookForDescriptorsEveryMs);
   return () => clearInterval(timer);
-}
-
-function isOut(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "EMFILE" || error.code === "ENFILE");
 }
