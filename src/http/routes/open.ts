@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { answerHeaders } from "../../contract/answer-headers.ts";
 import { pagePaths } from "../../contract/documents/reference/layout.ts";
-import { stylesheet } from "../../contract/documents/reference/style.ts";
+import stylesheet from "../../contract/documents/reference/style.css" with { type: "text" };
 import type { PayloadLimits } from "../../contract/limits.ts";
 import type { Operations } from "../../contract/operations/all.ts";
 import { isKnown } from "../answers/byte-range.ts";

@@ -1,6 +1,6 @@
 import { about } from "../about.ts";
 import { type Html, html, trusted } from "./html.ts";
-import { stylesheet } from "./style.ts";
+import stylesheet from "./style.css" with { type: "text" };
 
 /** An entry of the navigation. Links to the element with its `id`. */
 export type Entry = { id: string; label: string; entries?: Entry[] };
