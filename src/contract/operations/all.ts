@@ -4,7 +4,7 @@ import { auditOperations } from "./audit.ts";
 import { createBatchOperations } from "./batch.ts";
 import { createConversationOperations } from "./conversations.ts";
 import { deliveryOperations } from "./delivery.ts";
-import { createTokenOperations, directoryOperations } from "./directory.ts";
+import { createDirectoryOperations } from "./directory.ts";
 import { fileOperations } from "./files.ts";
 import { keyOperations } from "./keys.ts";
 import { createMessageChangeOperations } from "./message-changes.ts";
@@ -115,8 +115,7 @@ export function createOperations(limits: PayloadLimits) {
     ...readOperations,
     ...createBatchOperations(limits),
     ...createScheduleOperations(limits),
-    ...directoryOperations,
-    ...createTokenOperations(limits),
+    ...createDirectoryOperations(limits),
     ...createConversationOperations(limits),
     ...deliveryOperations,
     ...createTransferOperations(limits),
