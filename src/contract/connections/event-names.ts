@@ -14,9 +14,6 @@ export type EventName = (typeof eventNames)[keyof typeof eventNames];
 
 /** The name of a kind; `undefined` for kinds that clients do not hear of. */
 export function eventNameOf(kind: EventKind): EventName | undefined {
-  return isHeard(kind) ? eventNames[kind] : undefined;
-}
-
-function isHeard(kind: EventKind): kind is keyof typeof eventNames {
-  return Object.hasOwn(eventNames, kind);
+  const names: Partial<Record<EventKind, EventName>> = eventNames;
+  return names[kind];
 }

@@ -1,29 +1,13 @@
+const knownKinds = ["message", "system", "membership", "session", "edit", "recall", "read"] as const;
+
 /**
  * The kind of an event in an organization's log. Three kinds are delivered to nobody: `blank`, a message that was taken back
  * or an edit that a later one replaced; `unknown`, a kind that a later version introduced; and `unplayable`, an event whose
  * stored row is not valid for its kind.
  */
-export type EventKind =
-  | "message"
-  | "system"
-  | "membership"
-  | "session"
-  | "edit"
-  | "recall"
-  | "read"
-  | "blank"
-  | "unknown"
-  | "unplayable";
+export type EventKind = (typeof knownKinds)[number] | "blank" | "unknown" | "unplayable";
 
-const kinds = new Set<string>([
-  "message",
-  "system",
-  "membership",
-  "session",
-  "edit",
-  "recall",
-  "read",
-] satisfies EventKind[]);
+const kinds: ReadonlySet<string> = new Set(knownKinds);
 
 /** The kind with this name, from the store or a hint; `unknown` for one that a later version introduced. */
 export function kindOf(name: string): EventKind {
