@@ -242,10 +242,10 @@ function exchange(operation: FrameOperation, { summary, id, request, response }:
   };
 }
 
-/** `message_list` as `MessageList`. */
+/** `message_list` and `message.list` as `MessageList`. */
 export function pascalCase(name: string): string {
   return name
-    .split("_")
+    .split(/[._]/)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join("");
 }

@@ -1,3 +1,4 @@
+import { pascalCase } from "../connections/frame-messages.ts";
 import { messageUnreached, systemMessageUnreached, webhookTest } from "../webhooks/payloads.ts";
 import { type JsonSchema, refName, type SchemaCollector } from "./json-schema.ts";
 import { messageUnreachedExample, systemMessageUnreachedExample, webhookTestExample } from "./webhook-examples.ts";
@@ -44,7 +45,7 @@ export function describeWebhooks(schemas: SchemaCollector) {
       example.type,
       {
         post: {
-          operationId: operationIdOf(example.type),
+          operationId: `post${pascalCase(example.type)}`,
           tags: [webhookTag.name],
           summary,
           description,
@@ -84,9 +85,4 @@ function bodyOf(payload: JsonSchema): JsonSchema {
     if: { not: { type: "object" } },
     else: payload,
   };
-}
-
-/** `postMessageUnreached` for `message.unreached`: an identifier in every language. */
-function operationIdOf(type: string): string {
-  return ["post", ...type.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join("");
 }

@@ -82,9 +82,9 @@ function describeScopes(): string {
 }
 
 function describe(operation: Operation, components: Components): Record<string, unknown> {
-  const { operationId, tag, summary, description, scope, body, lines, takesBytes, isBodyOptional, bodyExample } =
-    operation;
+  const { operationId, tag, summary, description, scope } = operation;
   const { schemas } = components;
+  const content = describeBody(operation, schemas);
   const parameters = [
     ...describeParameters("path", schemas.add(operation.params, "input")),
     ...describeParameters("query", schemas.add(operation.query, "input")),
@@ -97,23 +97,16 @@ function describe(operation: Operation, components: Components): Record<string, 
     ...(description !== undefined && { description }),
     security: describeKeys(scope),
     ...(parameters.length > 0 && { parameters }),
-    ...(body !== undefined && {
-      requestBody: {
-        required: isBodyOptional !== true,
-        content: { "application/json": { schema: schemas.add(body, "input"), example: bodyExample } },
-      },
-    }),
-    ...(lines !== undefined && {
-      requestBody: {
-        required: true,
-        content: { [linesType]: { schema: schemas.add(lines, "input"), example: bodyExample } },
-      },
-    }),
-    ...(takesBytes === true && {
-      requestBody: { required: true, content: { [anyBytes]: { schema: { type: "string", format: "binary" } } } },
-    }),
+    ...(content !== undefined && { requestBody: { required: operation.isBodyOptional !== true, content } }),
     responses: { ...describeAnswers(operation, schemas), ...describeErrors(operation, components) },
   };
+}
+
+/** The body of a request by its media type, if the operation takes one. */
+function describeBody({ body, lines, takesBytes, bodyExample: example }: Operation, schemas: SchemaCollector) {
+  if (body !== undefined) return { "application/json": { schema: schemas.add(body, "input"), example } };
+  if (lines !== undefined) return { [linesType]: { schema: schemas.add(lines, "input"), example } };
+  return takesBytes === true ? { [anyBytes]: { schema: { type: "string", format: "binary" } } } : undefined;
 }
 
 function describeParameters(place: "path" | "query" | "header", { properties = {}, required = [] }: JsonSchema) {

@@ -2,7 +2,7 @@ import { errorResponse, type FrameMessage, frameEvents, frameExchanges } from ".
 import { closingRule, deliveryPromise, realtimeChannels, recovery } from "../../connections/realtime.ts";
 import { exampleHost } from "../about.ts";
 import { describeCloseCodes } from "../asyncapi.ts";
-import { createSchemaCollector, type JsonSchema } from "../json-schema.ts";
+import { createSchemaCollector, type JsonSchema, refName } from "../json-schema.ts";
 import { fieldsTable, objectSections, referredIds } from "./fields.ts";
 import { type Html, html, json, prose } from "./html.ts";
 import { codeBlock, examples, type Page, scrollingTable } from "./layout.ts";
@@ -15,16 +15,11 @@ export function anchorOf(event: string): string {
 /** `/docs/realtime`: how a client connects, its requests, the events it receives, and why connections close. */
 export function realtimePage(): Page {
   const schemas = createSchemaCollector();
-  const members = (message: FrameMessage, io: "input" | "output"): { table: Html | undefined; schema: JsonSchema } => {
-    const { $ref = "" } = schemas.add(message.schema, io);
-    const schema = schemas.schemas[$ref.slice($ref.lastIndexOf("/") + 1)] ?? {};
-    return { table: fieldsTable(`Members of ${message.title}`, schema, schemas.schemas), schema };
-  };
   const used: JsonSchema[] = [];
   const fields = (message: FrameMessage, io: "input" | "output"): Html | undefined => {
-    const { table, schema } = members(message, io);
+    const schema = schemas.schemas[refName(schemas.add(message.schema, io).$ref ?? "")] ?? {};
     used.push(schema);
-    return table;
+    return fieldsTable(`Members of ${message.title}`, schema, schemas.schemas);
   };
 
   const requests = Object.entries(frameExchanges).map(
