@@ -1,16 +1,9 @@
-const send = "send with `POST /admin/message` from your backend";
 const sendSystem = "send with `POST /admin/message/system` from your backend";
 const users = "your backend creates users with `PUT /admin/organizations/{org}/users/{uid}`";
-const tokens =
-  "your backend issues a user token with `POST /admin/organizations/{org}/users/{uid}/tokens`; pass it to `connect`";
 const passwords = "Herald keeps no passwords: your backend signs users in";
 const conversations = "your backend manages conversations with `PUT /admin/organizations/{org}/conversations/{cid}`";
-const deleteConversation =
-  "your backend deletes it with `DELETE /admin/organizations/{org}/conversations/{cid}`, or removes a participant below it";
-const findConversations = "use `conversation_list`";
 const blocks = "your backend blocks a user with `PUT /admin/organizations/{org}/users/{uid}` and `blocked`";
 const online = "use `user_last_activity_subscribe`, or `GET /admin/organizations/{org}/online` from your backend";
-const files = "your backend uploads files with `POST /admin/organizations/{org}/files`";
 const nothing = (what: string) => `Herald has no ${what}`;
 const contacts = nothing("contacts");
 const reactions = `${nothing("reactions")}: send a system message to the conversation`;
@@ -18,14 +11,14 @@ const handlers = nothing("programs that run on messages");
 const summaries = nothing("assistant");
 const push = nothing("push subscriptions");
 const keys = nothing("keys of devices");
-const typing = `${nothing("typing status")}: send a system message to the conversation`;
 
 /** The requests of SAMA clients that Herald answers with `not_supported`, and what does the same. */
 export const unsupportedRequests: Readonly<Record<string, string>> = {
   user_create: users,
   user_edit: users,
   user_delete: "your backend deletes users with `DELETE /admin/organizations/{org}/users/{uid}`",
-  user_login: tokens,
+  user_login:
+    "your backend issues a user token with `POST /admin/organizations/{org}/users/{uid}/tokens`; pass it to `connect`",
   user_send_otp: passwords,
   user_reset_password: passwords,
   user_search: "your backend finds users with `GET /admin/organizations/{org}/users`",
@@ -42,15 +35,16 @@ export const unsupportedRequests: Readonly<Record<string, string>> = {
   system_message: sendSystem,
   conversation_create: conversations,
   conversation_update: conversations,
-  conversation_delete: deleteConversation,
-  conversation_search: findConversations,
+  conversation_delete:
+    "your backend deletes it with `DELETE /admin/organizations/{org}/conversations/{cid}`, or removes a participant below it",
+  conversation_search: "use `conversation_list`",
   conversation_subscribe: conversations,
   conversation_unsubscribe: conversations,
   conversation_handler_create: handlers,
   get_conversation_handler: handlers,
   conversation_handler_delete: handlers,
   get_admins_by_cids: "use `get_participants_by_cids`: all participants have the same rights",
-  create_files: files,
+  create_files: "your backend uploads files with `POST /admin/organizations/{org}/files`",
   block_user: blocks,
   unblock_user: blocks,
   list_blocked_users: blocks,
@@ -73,9 +67,9 @@ export const unsupportedRequests: Readonly<Record<string, string>> = {
 
 /** The frames of SAMA clients, besides `request`, that Herald answers with `not_supported`, and what does the same. */
 export const unsupportedFrames: Readonly<Record<string, string>> = {
-  message: send,
+  message: "send with `POST /admin/message` from your backend",
   system_message: sendSystem,
-  typing,
+  typing: `${nothing("typing status")}: send a system message to the conversation`,
   read: "use the request `message_read`",
   delivered: "use the request `ack`",
 };

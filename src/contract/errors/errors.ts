@@ -219,18 +219,13 @@ export function toHeraldError(thrown: unknown): HeraldError {
   return thrown instanceof HeraldError ? thrown : new HeraldError("internal", undefined, { cause: thrown });
 }
 
+type Exceeded = { detail: string; policy: string; quota: number; windowSeconds?: number };
+
 /**
  * The error for a request that exceeds a limit. `policy` names the limit; `quota` is what it allows, per `windowSeconds` if the
  * limit is a rate. Sets the headers of draft-ietf-httpapi-ratelimit-headers and `Retry-After`.
  */
-export function rateLimited(options: {
-  detail: string;
-  policy: string;
-  quota: number;
-  windowSeconds?: number;
-  retryAfterSeconds: number;
-  waitMs?: number;
-}): HeraldError {
+export function rateLimited(options: Exceeded & { retryAfterSeconds: number; waitMs?: number }): HeraldError {
   const { detail, policy, quota, windowSeconds, retryAfterSeconds, waitMs } = options;
   return new HeraldError("rate_limited", detail, {
     waitMs,
@@ -243,13 +238,7 @@ export function rateLimited(options: {
 }
 
 /** Like `rateLimited`, for a rate that allows more after `waitMs`, which is said at the end of the detail. */
-export function rateExceeded(options: {
-  detail: string;
-  policy: string;
-  quota: number;
-  windowSeconds?: number;
-  waitMs: number;
-}): HeraldError {
+export function rateExceeded(options: Exceeded & { waitMs: number }): HeraldError {
   const retryAfterSeconds = retryAfterOf(options.waitMs);
   return rateLimited({
     ...options,
