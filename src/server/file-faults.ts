@@ -1,6 +1,6 @@
 import { type Config, ConfigError } from "../config.ts";
 import { rootCauseOf } from "../lib/observing/root-cause.ts";
-import { ForeignLogError } from "../store/sqlite/foreign-log.ts";
+import { ForeignLogError } from "../store/sqlite/own-files.ts";
 
 const advices: [code: RegExp, advice: string][] = [
   [

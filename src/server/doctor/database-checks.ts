@@ -11,7 +11,7 @@ import { readPostgresFacts, readPostgresSizes } from "../../store/postgres/facts
 import { connectPostgres } from "../../store/postgres/postgres.ts";
 import { findUnsuitability } from "../../store/postgres/suitability.ts";
 import type { Reader } from "../../store/sql/driver.ts";
-import { refuseForeignLog } from "../../store/sqlite/foreign-log.ts";
+import { refuseForeignLog } from "../../store/sqlite/own-files.ts";
 import { openSqliteReader } from "../../store/sqlite/sqlite.ts";
 import { databaseFileOf } from "../database.ts";
 import { explainFile, findFileFault } from "../file-faults.ts";

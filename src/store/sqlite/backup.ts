@@ -3,7 +3,7 @@ import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSy
 import { dirname } from "node:path";
 import { readSchema } from "../migrate.ts";
 import { errorCodeOf } from "../sql/driver.ts";
-import { refuseForeignLog } from "./foreign-log.ts";
+import { refuseForeignLog } from "./own-files.ts";
 import { connect, openSqliteReader } from "./sqlite.ts";
 
 const ownerOnly = 0o600;

@@ -1,12 +1,16 @@
 import { closeSync, openSync, read, readSync, realpathSync, type Stats, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { promisify } from "node:util";
 import { type HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import { type Clock, systemClock } from "../../lib/time/clock.ts";
-import { headerBytes, isUnopenedCopy } from "./foreign-log.ts";
 
 const readLater = promisify(read);
+const magic = new TextEncoder().encode("SQLite format 3\0");
+// https://sqlite.org/fileformat2.html: 1 is a rollback journal, 2 a write-ahead log.
+const journalAt = 18;
+const rollback = 1;
+const headerBytes = journalAt + 1;
 const coarsestTimeMs = 2_000; // of a file system: most tell changes apart that are 4 ms apart, some only whole seconds
 
 /** The files of an open database were removed or replaced: what is written to it is gone when the process ends. */
@@ -75,4 +79,42 @@ function identityOf(stats: Stats | undefined): string {
 
 function replaced(path: string, how: string): HeraldError {
   return unavailable({ cause: new FilesReplacedError(`${path} was ${how} while this node has it open`) });
+}
+
+/**
+ * Whether this is the beginning of a backup that no server has opened: it says that it has no write-ahead log, until a
+ * server gives it one. The file of a database that is in use never says so.
+ */
+function isUnopenedCopy(header: Uint8Array): boolean {
+  return header[journalAt] === rollback && magic.every((byte, index) => header[index] === byte);
+}
+
+/** Beside a copy of a database lies the write-ahead log of another one. SQLite would play it into the copy. */
+export class ForeignLogError extends Error {
+  override readonly name = "ForeignLogError";
+}
+
+/**
+ * Throws `ForeignLogError` if a backup was put in the place of a database whose write-ahead log stayed. Not for a file
+ * that this process has open: closing a file ends all locks that its process has on it.
+ */
+export function refuseForeignLog(file: string): void {
+  const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
+  if (log === undefined || log.size === 0 || !isUnopenedCopy(headerOf(file))) return;
+  const name = basename(file);
+  throw new ForeignLogError(
+    `${name} is a backup that was put in the place of another database, and ${name}-wal and ${name}-shm still belong to that one`,
+  );
+}
+
+function headerOf(file: string): Uint8Array {
+  const header = new Uint8Array(headerBytes);
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) return header;
+  const descriptor = openSync(file, "r");
+  try {
+    readSync(descriptor, header, 0, headerBytes, 0);
+  } finally {
+    closeSync(descriptor);
+  }
+  return header;
 }

@@ -4,7 +4,7 @@ import { idSeparator } from "../../lib/text/ids.ts";
 import type { NamedFile } from "../files/ports.ts";
 import type { NewSend, SendOutcome, SendVerdict } from "../ports.ts";
 import type { Row, SqlValue } from "../sql/driver.ts";
-import { ForeignLogError } from "./foreign-log.ts";
+import { ForeignLogError } from "./own-files.ts";
 import { DatabaseInUseError } from "./sqlite.ts";
 
 /**

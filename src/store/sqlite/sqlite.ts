@@ -17,8 +17,7 @@ import {
 import { createRewriting } from "../sql/rewriting.ts";
 import { createRowsOneByOne } from "../sql/rows.ts";
 import { createCheckpoints } from "./checkpoints.ts";
-import { refuseForeignLog } from "./foreign-log.ts";
-import { createOwnFiles } from "./own-files.ts";
+import { createOwnFiles, refuseForeignLog } from "./own-files.ts";
 
 const ownerOnly = 0o600;
 // Far more than checkpoints let it grow to. A long read can hold them up; once it has ended, the file gets this small again.
