@@ -49,6 +49,7 @@ const use = {
   chargeRequest: () => undefined,
   admitSend: async () => () => undefined,
 };
+const limits = { requestBytes: Number.POSITIVE_INFINITY, jsonDepth: defaultPayloadLimits.jsonDepth, idleSeconds: 30 };
 const app: Router = new Hono();
 const bind = createBind({
   app,
@@ -59,7 +60,7 @@ const bind = createBind({
   audit: createAudit({ ...store, redact: (text) => text, clock, elapsed: clock, onError }),
   longAnswers: { bodyOf: (text) => text },
   clientAddress: () => "",
-  limits: { requestBytes: Number.POSITIVE_INFINITY, jsonDepth: defaultPayloadLimits.jsonDepth, idleSeconds: 30 },
+  limits,
   redact: (text) => text,
   onError,
 });
@@ -69,6 +70,8 @@ const services = {
   reads: { mark: neverUsed, markAs: neverUsed },
   changes: { edit: neverUsed, recall: neverUsed },
   dryRuns: { message: neverUsed, systemMessage: neverUsed, edit: neverUsed, recall: neverUsed, read: neverUsed },
+  batches: { open: neverUsed, stop: neverUsed },
+  limits,
 };
 bindMessages(bind, createOperations(defaultPayloadLimits), services);
 

@@ -2,13 +2,12 @@ import { Hono, type HonoRequest } from "hono";
 import { getPath } from "hono/utils/url";
 import { HeraldError, toHeraldError } from "../contract/errors/errors.ts";
 import { problemResponse } from "../contract/errors/problem.ts";
-import { createOperations } from "../contract/operations/all.ts";
+import { createOperations, type Operations } from "../contract/operations/all.ts";
 import { pathBelow } from "../lib/network/base-path.ts";
 import { type AnswerBacklog, createLongAnswers } from "./answers/long-answers.ts";
-import { createBind } from "./bind.ts";
+import { type Bind, createBind } from "./bind.ts";
 import type { Router } from "./call/exchange.ts";
 import type { Call, FollowCall, Listener, Runtime } from "./calls.ts";
-import { bindBatches } from "./routes/batches.ts";
 import { bindConsole } from "./routes/console.ts";
 import { bindConversations } from "./routes/conversations.ts";
 import { bindDelivery } from "./routes/delivery.ts";
@@ -23,26 +22,35 @@ import { bindSchedule } from "./routes/schedule.ts";
 import { bindTransfer } from "./routes/transfer.ts";
 import { bindWebhooks } from "./routes/webhooks.ts";
 
-/** What routes need of the services. */
-type ServicesOf<BindRoutes extends (...parts: never[]) => void> =
-  Parameters<BindRoutes> extends [...unknown[], infer Services] ? Services : never;
+/** What binds the operations of each feature. */
+const features = [
+  bindMessages,
+  bindSchedule,
+  bindWebhooks,
+  bindDirectory,
+  bindConversations,
+  bindDelivery,
+  bindPresence,
+  bindTransfer,
+  bindFiles,
+  bindKeys,
+  bindMetrics,
+];
+
+/** All that the features need of the services. */
+type FeatureServices = (typeof features)[number] extends (
+  bind: Bind,
+  operations: Operations,
+  services: infer Services,
+) => void
+  ? Services
+  : never;
 
 type Dependencies = Omit<Parameters<typeof createBind>[0], "app" | "longAnswers"> &
-  ServicesOf<typeof bindMessages> &
-  ServicesOf<typeof bindBatches> &
-  ServicesOf<typeof bindSchedule> &
-  ServicesOf<typeof bindWebhooks> &
-  ServicesOf<typeof bindDirectory> &
-  ServicesOf<typeof bindConversations> &
-  ServicesOf<typeof bindDelivery> &
-  ServicesOf<typeof bindPresence> &
-  ServicesOf<typeof bindTransfer> &
-  ServicesOf<typeof bindFiles> &
-  ServicesOf<typeof bindDownloads> &
-  ServicesOf<typeof bindKeys> &
-  ServicesOf<typeof bindMetrics> &
-  ServicesOf<typeof bindOpen> &
-  ServicesOf<typeof bindConsole> & { backlog: AnswerBacklog; follow: FollowCall };
+  FeatureServices &
+  Parameters<typeof bindDownloads>[2] &
+  Parameters<typeof bindOpen>[3] &
+  Parameters<typeof bindConsole>[1] & { backlog: AnswerBacklog; follow: FollowCall };
 
 /** The HTTP API. */
 export type App = {
@@ -63,19 +71,8 @@ export function createApp(dependencies: Dependencies): App {
   const operations = createOperations(limits);
   const longAnswers = createLongAnswers({ backlog: dependencies.backlog, onError: (error) => onError(error, "") });
   const bind = createBind({ ...dependencies, app, longAnswers });
-  bindMessages(bind, operations, dependencies);
-  bindBatches(bind, operations, dependencies);
-  bindSchedule(bind, operations, dependencies);
-  bindWebhooks(bind, operations, dependencies);
-  bindDirectory(bind, operations, dependencies);
-  bindConversations(bind, operations, dependencies);
-  bindDelivery(bind, operations, dependencies);
-  bindPresence(bind, operations, dependencies);
-  bindTransfer(bind, operations, dependencies);
-  bindFiles(bind, operations, dependencies);
+  for (const bindFeature of features) bindFeature(bind, operations, dependencies);
   bindDownloads(app, operations, dependencies);
-  bindKeys(bind, operations, dependencies);
-  bindMetrics(bind, operations, dependencies);
   bindOpen(app, bind, operations, dependencies);
   bindConsole(app, dependencies);
   app.notFound(({ req, env: call }) => {

@@ -1,23 +1,29 @@
 import type { Operations } from "../../contract/operations/all.ts";
+import { linesType } from "../../contract/transfer/lines.ts";
 import { waitHeaders, waitSecondsIn } from "../../contract/waits.ts";
 import type { WaitWish } from "../../services/delivery/awaited-sends.ts";
+import type { Batches } from "../../services/messages/batches.ts";
 import type { Changes } from "../../services/messages/changes.ts";
 import type { DryRuns } from "../../services/messages/dry-runs.ts";
 import type { Messages, Sent } from "../../services/messages/messages.ts";
 import type { Reads } from "../../services/messages/reads.ts";
+import { streamOf } from "../answers/text-stream.ts";
 import type { Bind } from "../bind.ts";
 import type { Answer, LongCall } from "../call/handler.ts";
+import { readLines, requireLines } from "../requests/lines.ts";
 
 type Services = {
   messages: Messages;
   changes: Changes;
   reads: Reads;
   dryRuns: DryRuns;
+  batches: Batches;
+  limits: { requestBytes: number };
 };
 
-/** Binds the operations that send, change messages and mark as read, and their dry runs. */
+/** Binds the operations that send, one or line by line, change messages and mark as read, and their dry runs. */
 export function bindMessages(bind: Bind, operations: Operations, services: Services): void {
-  const { messages, changes, reads, dryRuns } = services;
+  const { messages, changes, reads, dryRuns, batches, limits } = services;
   bind(operations.sendMessage, ({ caller, query, body, headers }, call) =>
     query.dry_run
       ? answerTrial(dryRuns.message(caller, body))
@@ -28,6 +34,13 @@ export function bindMessages(bind: Bind, operations: Operations, services: Servi
       ? answerTrial(dryRuns.systemMessage(caller, body))
       : answerSend(headers, call, (wish) => messages.sendSystem(caller, body, wish)),
   );
+  bind(operations.sendBatch, async ({ caller, query, headers }, longCall) => {
+    const call = longCall();
+    requireLines(headers.get("content-type"));
+    const blocks = readLines(call.request.body, limits.requestBytes);
+    const wish = { caller, isDryRun: query.dry_run, perSecond: query.rate, blocks };
+    return { status: 200, stream: streamOf(batches.open(wish, call)), streamType: linesType, isRecorded: true };
+  });
   bind(operations.editMessage, async ({ caller, query, body }) => ({
     status: 200,
     ...(query.dry_run ? await dryRuns.edit(caller, body) : await changes.edit(caller, body)),
