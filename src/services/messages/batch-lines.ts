@@ -14,10 +14,7 @@ export type BatchLine = { work: number } & (
 );
 
 /** Reads the lines of batches. */
-export type BatchLineReader = {
-  /** Checks a line against the contract and the scopes of the key. Throws what a single request would be refused with. */
-  read(line: string, caller: Caller): BatchLine | Promise<BatchLine>;
-};
+export type BatchLineReader = ReturnType<typeof createBatchLineReader>;
 
 /** `longLines`: where long lines are read one at a time, so that the values of all are not in memory at once. */
 type Options = { limits: PayloadLimits; longLines: Pick<Queue, "add"> };
@@ -26,7 +23,7 @@ const longCharacters = 64 * 1024;
 const expected = "must have the member `message` or `messageSystem`";
 
 /** Creates a reader that checks lines as the two operations check their bodies. */
-export function createBatchLineReader({ limits, longLines }: Options): BatchLineReader {
+export function createBatchLineReader({ limits, longLines }: Options) {
   const { sendMessage, sendSystemMessage } = createMessageOperations(limits);
 
   function check(value: unknown, caller: Caller): BatchLine {
@@ -44,7 +41,8 @@ export function createBatchLineReader({ limits, longLines }: Options): BatchLine
   }
 
   return {
-    read(line, caller) {
+    /** Checks a line against the contract and the scopes of the key. Throws what a single request would be refused with. */
+    read(line: string, caller: Caller): BatchLine | Promise<BatchLine> {
       if (line.length <= longCharacters) return check(parseStrictJson(line, limits.jsonDepth), caller);
       return longLines.add({ of: caller.keyId }, async () =>
         check(await parseStrictJsonInTurns(line, limits.jsonDepth), caller),

@@ -18,15 +18,6 @@ import {
 /** A send that has its place in the log's order; the outcome comes later. */
 export type Begun = { outcome: Promise<Sent<object>> };
 
-/** Hands over the lines of a batch to the log. */
-export type BatchSends = {
-  /**
-   * Resolves once the send has its place in the order of sends, so that the next line comes after it; `undefined` if
-   * the batch is over by then. Rejects with what the key or the limits of the organization refuse.
-   */
-  begin(line: BatchLine): Promise<Begun | undefined>;
-};
-
 /** Where a batch sends, or only tries to. */
 export type BatchTarget = Sending & {
   dryRuns: Pick<DryRuns, "message" | "systemMessage">;
@@ -42,8 +33,8 @@ type Options = BatchTarget & {
   isOver(): boolean;
 };
 
-/** Creates the sends of one batch. */
-export function createBatchSends(options: Options): BatchSends {
+/** Creates what hands over the lines of one batch to the log. */
+export function createBatchSends(options: Options) {
   const { sends, use, dryRuns, clock, elapsed, caller, isDryRun, mayWaitMs, isOver } = options;
 
   let endSleep: () => void = () => undefined;
@@ -77,7 +68,11 @@ export function createBatchSends(options: Options): BatchSends {
   }
 
   return {
-    async begin({ kind, request }) {
+    /**
+     * Resolves once the send has its place in the order of sends, so that the next line comes after it; `undefined` if
+     * the batch is over by then. Rejects with what the key or the limits of the organization refuse.
+     */
+    async begin({ kind, request }: BatchLine): Promise<Begun | undefined> {
       if (kind === "message") {
         if (isDryRun) return { outcome: dryRuns.message(caller, request) };
         return await append(toMessageSend(caller, request, clock.now()), toMessageAnswer);

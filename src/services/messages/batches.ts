@@ -11,15 +11,7 @@ import { type BatchCall, type BatchRun, type BatchWish, createBatchRun } from ".
 import type { BatchTarget } from "./batch-sends.ts";
 
 /** Sends messages and system messages line by line. */
-export type Batches = {
-  /**
-   * Sends lines as they come and as the answers are read, a text of whole lines at a time. Throws `rate_limited` if too
-   * many batches are running.
-   */
-  open(wish: BatchWish, call: BatchCall): AsyncGenerator<string, void>;
-  /** Ends all batches after what they are storing, and says so in their answers. */
-  stop(): void;
-};
+export type Batches = ReturnType<typeof createBatches>;
 
 type Dependencies = BatchTarget & {
   thread: ThreadScheduler;
@@ -32,7 +24,7 @@ type Dependencies = BatchTarget & {
 const batchesOfKey = 16; // of a key that is bound to no organization
 
 /** Creates batches on the log. */
-export function createBatches(dependencies: Dependencies): Batches {
+export function createBatches(dependencies: Dependencies) {
   const { slots, limits } = dependencies;
   const longLines = createQueue(stopped);
   const reader = createBatchLineReader({ limits, longLines });
@@ -45,9 +37,13 @@ export function createBatches(dependencies: Dependencies): Batches {
   }
 
   return {
-    open(wish, call) {
+    /**
+     * Sends lines as they come and as the answers are read, a text of whole lines at a time. Throws `rate_limited` if too
+     * many batches are running.
+     */
+    open(wish: BatchWish, call: BatchCall): AsyncGenerator<string, void> {
       const release = takePlace(wish.caller);
-      const run = createBatchRun({
+      const run: BatchRun = createBatchRun({
         ...dependencies,
         reader,
         wish,
@@ -61,7 +57,8 @@ export function createBatches(dependencies: Dependencies): Batches {
       if (isStopping) run.end(stopped());
       return run.answers;
     },
-    stop() {
+    /** Ends all batches after what they are storing, and says so in their answers. */
+    stop(): void {
       isStopping = true;
       for (const run of running) run.end(stopped());
     },

@@ -9,12 +9,7 @@ import type { OrganizationUse } from "../limits/organization-use.ts";
 import { missingCodes, type Sent } from "./messages.ts";
 
 /** Edits messages and takes them back. Both throw the errors of their operation in the contract. */
-export type Changes = {
-  /** Stores the edit, then tells it to everyone online. `isReplay`: the message said this already. */
-  edit(caller: Caller, request: EditMessageRequest): Promise<Sent<ChangeResponse>>;
-  /** Takes all of the messages back, or none, and then tells it to everyone online. */
-  recall(caller: Caller, request: RecallMessagesRequest): Promise<Sent<ChangeResponse>>;
-};
+export type Changes = ReturnType<typeof createChanges>;
 
 type Dependencies = {
   changes: Pick<MessageChanges, "edit" | "recall">;
@@ -67,7 +62,7 @@ function bytesOfEdit({ body, x = "" }: NewEdit): number {
 }
 
 /** Creates changes on the store. The rules are checked where they must hold: in the transaction that makes the change. */
-export function createChanges({ changes, use, clock }: Dependencies): Changes {
+export function createChanges({ changes, use, clock }: Dependencies) {
   async function apply(
     change: NewEdit | NewRecall,
     bytes: number,
@@ -84,11 +79,13 @@ export function createChanges({ changes, use, clock }: Dependencies): Changes {
   }
 
   return {
-    async edit(caller, request) {
+    /** Stores the edit, then tells it to everyone online. `isReplay`: the message said this already. */
+    async edit(caller: Caller, request: EditMessageRequest): Promise<Sent<ChangeResponse>> {
       const edit = toEdit(caller, request, clock.now());
       return await apply(edit, bytesOfEdit(edit), () => changes.edit(edit));
     },
-    async recall(caller, request) {
+    /** Takes all of the messages back, or none, and then tells it to everyone online. */
+    async recall(caller: Caller, request: RecallMessagesRequest): Promise<Sent<ChangeResponse>> {
       const recall = toRecall(caller, request, clock.now());
       return await apply(recall, 0, () => changes.recall(recall));
     },

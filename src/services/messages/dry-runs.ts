@@ -22,14 +22,7 @@ import { requireScope, toReadCall } from "./reads.ts";
  * Checks sends and reads without storing them, and counts whom they would reach. Throws what the sends would throw, and
  * `unavailable` if a node does not answer.
  */
-export type DryRuns = {
-  message(caller: Caller, request: SendMessageRequest): Promise<Sent<DryRunResponse>>;
-  systemMessage(caller: Caller, request: SendSystemMessageRequest): Promise<Sent<DryRunResponse>>;
-  edit(caller: Caller, request: EditMessageRequest): Promise<Sent<DryRunResponse>>;
-  recall(caller: Caller, request: RecallMessagesRequest): Promise<Sent<DryRunResponse>>;
-  /** The recipients are the authors of what would be newly read. */
-  read(caller: Caller, request: MarkReadRequest): Promise<Sent<DryRunResponse>>;
-};
+export type DryRuns = ReturnType<typeof createDryRuns>;
 
 type Dependencies = {
   checks: Pick<BatchLog, "check">;
@@ -54,7 +47,7 @@ const large = { places: 1, maxWaiting: 1_000, maxWeight: 1_000_000, maxWaitMs: 1
  * those for more than a thousand recipients, a thousand recipients per turn of the event loop; organizations take
  * turns.
  */
-export function createDryRuns(dependencies: Dependencies): DryRuns {
+export function createDryRuns(dependencies: Dependencies) {
   const { checks, changes, use, sent, participants, readMarks, presence, clock, elapsed } = dependencies;
   const limiter = createLimiter({ ...large, whenBusy, clock: elapsed });
 
@@ -115,20 +108,20 @@ export function createDryRuns(dependencies: Dependencies): DryRuns {
   }
 
   return {
-    async message(caller, request) {
+    async message(caller: Caller, request: SendMessageRequest): Promise<Sent<DryRunResponse>> {
       const send = toMessageSend(caller, request, clock.now());
       return await inConversation(send.org, request.message.cid, await requireFit({ checks, use }, send));
     },
-    async edit(caller, request) {
+    async edit(caller: Caller, request: EditMessageRequest): Promise<Sent<DryRunResponse>> {
       const edit = toEdit(caller, request, clock.now());
       use.requireRoom(edit.org);
       return await inConversationOf(edit, await changes.checkEdit(edit));
     },
-    async recall(caller, request) {
+    async recall(caller: Caller, request: RecallMessagesRequest): Promise<Sent<DryRunResponse>> {
       const recall = toRecall(caller, request, clock.now());
       return await inConversationOf(recall, await changes.checkRecall(recall));
     },
-    async systemMessage(caller, request) {
+    async systemMessage(caller: Caller, request: SendSystemMessageRequest): Promise<Sent<DryRunResponse>> {
       return await inTurn(request.organizationId, request.messageSystem.uids?.length ?? 0, async () => {
         const send = await toSystemSend(caller, request, clock.now());
         const fit = await requireFit({ checks, use }, send);
@@ -143,7 +136,8 @@ export function createDryRuns(dependencies: Dependencies): DryRuns {
         }
       });
     },
-    async read(caller, request) {
+    /** The recipients are the authors of what would be newly read. */
+    async read(caller: Caller, request: MarkReadRequest): Promise<Sent<DryRunResponse>> {
       const call = toReadCall(caller, request);
       const { unread } = requireScope(await readMarks.scopeOf(call), call);
       if (unread.length > 0) use.requireRoom(call.org);

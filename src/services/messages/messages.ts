@@ -23,22 +23,7 @@ import type { OrganizationUse, TellStored } from "../limits/organization-use.ts"
 export type Sent<Body> = { body: Body; isReplay: boolean; waited?: Waited | undefined };
 
 /** Sends messages to conversations, and system messages to lists of users, to conversations and to everyone. */
-export type Messages = {
-  /**
-   * Stores the message, then delivers it to everyone online. Repeating a `message.id` repeats the first answer. Throws
-   * the errors of `sendMessage` in the contract. With a wish, resolves when that is fulfilled.
-   */
-  send(caller: Caller, request: SendMessageRequest, wish?: WaitWish): Promise<Sent<SendMessageResponse>>;
-  /**
-   * Stores the system message, then delivers it to those of its recipients who are online. Retries and wishes work as for
-   * messages.
-   */
-  sendSystem(
-    caller: Caller,
-    request: SendSystemMessageRequest,
-    wish?: WaitWish,
-  ): Promise<Sent<SendSystemMessageResponse>>;
-};
+export type Messages = ReturnType<typeof createMessages>;
 
 /** The hash that distinguishes a retry from another payload under the same id. */
 export function fingerprintOf(payload: unknown): string {
@@ -202,7 +187,7 @@ export async function appendAdmitted(sends: SendLog, send: NewSend, tell: TellSt
 /**
  * Creates messages on the log. The rules are checked where they must hold: in the transaction that stores the message.
  */
-export function createMessages({ sends, use, clock, awaited }: Sending & { awaited: AwaitedSends }): Messages {
+export function createMessages({ sends, use, clock, awaited }: Sending & { awaited: AwaitedSends }) {
   /** Appends a send if its organization may send now: throws if its limits refuse, and rejects if the log does. */
   function append(send: NewSend): Promise<Stored> {
     const admitted = use.admitSend(send);
@@ -215,11 +200,23 @@ export function createMessages({ sends, use, clock, awaited }: Sending & { await
     wish === undefined ? append(send) : awaited.follow(send, wish, () => append(send));
 
   return {
-    async send(caller, request, wish) {
+    /**
+     * Stores the message, then delivers it to everyone online. Repeating a `message.id` repeats the first answer. Throws
+     * the errors of `sendMessage` in the contract. With a wish, resolves when that is fulfilled.
+     */
+    async send(caller: Caller, request: SendMessageRequest, wish?: WaitWish): Promise<Sent<SendMessageResponse>> {
       const send = toMessageSend(caller, request, clock.now());
       return toMessageAnswer(send, await appendAwaited(send, wish));
     },
-    async sendSystem(caller, request, wish) {
+    /**
+     * Stores the system message, then delivers it to those of its recipients who are online. Retries and wishes work as for
+     * messages.
+     */
+    async sendSystem(
+      caller: Caller,
+      request: SendSystemMessageRequest,
+      wish?: WaitWish,
+    ): Promise<Sent<SendSystemMessageResponse>> {
       const send = await toSystemSend(caller, request, clock.now());
       return toSystemAnswer(send, await appendAwaited(send, wish));
     },

@@ -9,15 +9,7 @@ import type { OrganizationUse } from "../limits/organization-use.ts";
 import { missingCodes } from "./messages.ts";
 
 /** Marks conversations as read. */
-export type Reads = {
-  /** Marks what the request names as read by its `senderId`. Throws the errors of `markRead` in the contract. */
-  mark(caller: Caller, request: MarkReadRequest): Promise<void>;
-  /**
-   * Moves a participant's mark forward, and tells each author of what is newly read; an earlier mark stays. Resolves
-   * when that is stored, or at once if nothing was unread. Throws what `mark` throws, except for the key's rights.
-   */
-  markAs(call: ReadCall, keyId?: string): Promise<void>;
-};
+export type Reads = ReturnType<typeof createReads>;
 
 type Dependencies = {
   readMarks: ReadMarks;
@@ -50,7 +42,7 @@ export function toReadCall(caller: Caller, { organizationId, senderId, messageRe
 }
 
 /** Creates reads on the store. Those of one turn of the event loop, and those that arrive during a commit, share one. */
-export function createReads({ readMarks, use, clock }: Dependencies): Reads {
+export function createReads({ readMarks, use, clock }: Dependencies) {
   type Marked = { result: ReadResult } | { error: unknown };
 
   async function markAlone(read: NewRead): Promise<Marked> {
@@ -92,7 +84,11 @@ export function createReads({ readMarks, use, clock }: Dependencies): Reads {
     }
   }
 
-  const markAs: Reads["markAs"] = async (call, keyId) => {
+  /**
+   * Moves a participant's mark forward, and tells each author of what is newly read; an earlier mark stays. Resolves
+   * when that is stored, or at once if nothing was unread. Throws what `mark` throws, except for the key's rights.
+   */
+  async function markAs(call: ReadCall, keyId?: string): Promise<void> {
     const { org, cid, uid } = call;
     for (let looked = 0; looked < mostLooks; looked++) {
       const { upTo, unread } = requireScope(await readMarks.scopeOf(call), call);
@@ -102,10 +98,11 @@ export function createReads({ readMarks, use, clock }: Dependencies): Reads {
       if (result !== "stale") return;
     }
     throw unavailable({ detail: "the log is changing; send the read again" });
-  };
+  }
 
   return {
     markAs,
-    mark: (caller, request) => markAs(toReadCall(caller, request), caller.keyId),
+    /** Marks what the request names as read by its `senderId`. Throws the errors of `markRead` in the contract. */
+    mark: (caller: Caller, request: MarkReadRequest) => markAs(toReadCall(caller, request), caller.keyId),
   };
 }
