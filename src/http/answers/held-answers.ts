@@ -9,12 +9,6 @@ import { isTooLongToDrop } from "../requests/body.ts";
 // Of a body that nobody reads, Bun takes almost two megabytes, and then no more.
 const unreadOnes = { bytes: 2 * 1024 * 1024, most: 8 };
 
-/** Responses that wait before they are sent. */
-export type HeldAnswers = {
-  /** Resolves when the response to a cheap request may be sent: in the next turn of the event loop or later. */
-  hold(request: Request, call: Call, response: Response): Promise<void>;
-};
-
 type Dependencies = {
   clientAddress: ClientAddress;
   /** Whether the request's address keeps more connections alive than allowed, this one included. */
@@ -27,7 +21,7 @@ type Dependencies = {
  * turns. Meanwhile their bodies are dropped, or left unread if they may have no end. Others were charged for, and wait for
  * the next turn of the event loop.
  */
-export function createHeldAnswers({ clientAddress, isOneTooMany, thread }: Dependencies): HeldAnswers {
+export function createHeldAnswers({ clientAddress, isOneTooMany, thread }: Dependencies) {
   let unread = 0; // bodies of calls that wait
 
   /** Waits for a turn to close the connection. Its body is not read meanwhile. It is closed at once if many wait. */
@@ -40,7 +34,8 @@ export function createHeldAnswers({ clientAddress, isOneTooMany, thread }: Depen
   }
 
   return {
-    async hold(request, call, response) {
+    /** Resolves when the response to a cheap request may be sent: in the next turn of the event loop or later. */
+    async hold(request: Request, call: Call, response: Response): Promise<void> {
       // Callers with a key are limited by that, and may keep any number of connections alive. What is closed anyway does not count.
       const isClosed = response.headers.get("Connection") === "close";
       if (!isClosed && isOneTooMany(request, call.from)) response.headers.set("Connection", "close");

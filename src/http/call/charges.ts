@@ -12,28 +12,7 @@ import type { PayOptions } from "./handler.ts";
 export type Charge = { cost: number; payer: Caller; org: string | undefined; hasOrgPaid: boolean };
 
 /** Charges calls. A call without a key is charged to nobody. */
-export type Charges = {
-  /** Begins the charge of a call whose key is not accepted yet. */
-  open(): Charge;
-  /** Charges the call to its key, and to the key's organization if it has one. Throws `rate_limited`. */
-  admit(charge: Charge, caller: Caller): Promise<void> | undefined;
-  /** Charges the organization that the call names, or none, if the key has no organization. Throws `rate_limited`. */
-  admitOrganization(charge: Charge, org: string | undefined): Promise<void> | undefined;
-  /** Adds the size of the body, before it is read if the size is known. */
-  addBody(charge: Charge, bytes: number): void;
-  /** Adds work that the body asks for, beyond one request; `org` pays for it if the key has no organization. */
-  addWork(charge: Charge, cost: number, org?: string): void;
-  /** Adds the size of the response. */
-  addAnswer(charge: Charge, text: string): void;
-  /**
-   * Checks the limits again after the call has waited. Throws `rate_limited` if it may not continue, and refunds it.
-   */
-  admitAgain(charge: Charge): void;
-  /** Adds work, and waits until the limits of the key, and of the organization that pays, allow more. */
-  pay(charge: Charge, cost: number, options?: PayOptions): Promise<void>;
-  /** Ends the charge of a refused call, charging it to no organization if it never named one. */
-  close(charge: Charge): void;
-};
+export type Charges = ReturnType<typeof createCharges>;
 
 type Dependencies = {
   rateLimit: RateLimit;
@@ -41,7 +20,7 @@ type Dependencies = {
 };
 
 /** Creates the charges of calls, which keys pay by their rate limit, and organizations by their use. */
-export function createCharges({ rateLimit, use }: Dependencies): Charges {
+export function createCharges({ rateLimit, use }: Dependencies) {
   function notePaid(charge: Charge, org: string | undefined): void {
     charge.org = org;
     charge.hasOrgPaid = true;
@@ -58,6 +37,7 @@ export function createCharges({ rateLimit, use }: Dependencies): Charges {
 
   const payerOf = ({ payer, org: named }: Charge, org: string | undefined) => payer.rights.org ?? org ?? named;
 
+  /** Adds work, beyond one request; `org` pays for it if the key has no organization. */
   function add(charge: Charge, more: number, org?: string): void {
     if (more === 0 || charge.payer === nobody) return;
     charge.cost += amountOf(more);
@@ -72,32 +52,44 @@ export function createCharges({ rateLimit, use }: Dependencies): Charges {
   }
 
   return {
-    open: () => ({ cost: 1, payer: nobody, org: undefined, hasOrgPaid: false }),
-    admit(charge, caller) {
+    /** Begins the charge of a call whose key is not accepted yet. */
+    open: (): Charge => ({ cost: 1, payer: nobody, org: undefined, hasOrgPaid: false }),
+    /** Charges the call to its key, and to the key's organization if it has one. Throws `rate_limited`. */
+    admit(charge: Charge, caller: Caller): Promise<void> | undefined {
       rateLimit.admit(caller.keyId, charge.cost);
       charge.payer = caller;
       return caller.rights.org === null ? undefined : chargeOrganization(charge, caller.rights.org);
     },
-    admitOrganization(charge, org) {
+    /** Charges the organization that the call names, or none, if the key has no organization. Throws `rate_limited`. */
+    admitOrganization(charge: Charge, org: string | undefined): Promise<void> | undefined {
       const isDue = charge.payer !== nobody && charge.payer.rights.org === null && !charge.hasOrgPaid;
       return isDue ? chargeOrganization(charge, org) : undefined;
     },
-    addBody: (charge, bytes) => add(charge, requestCosts.bytes(bytes)),
+    /** Adds the size of the body, before it is read if the size is known. */
+    addBody: (charge: Charge, bytes: number) => add(charge, requestCosts.bytes(bytes)),
     addWork: add,
-    addAnswer: (charge, text) => add(charge, requestCosts.bytes(Buffer.byteLength(text))),
-    admitAgain(charge) {
+    /** Adds the size of the response. */
+    addAnswer: (charge: Charge, text: string) => add(charge, requestCosts.bytes(Buffer.byteLength(text))),
+    /** Checks the limits again after the call has waited. Throws `rate_limited` if it may not continue, and refunds it. */
+    admitAgain(charge: Charge): void {
       const own = charge.cost;
       add(charge, -own); // a limit may be lower than the cost of a single call
       requireUnderLimits(charge, charge.org);
       add(charge, own);
     },
-    async pay(charge, cost, { org, withinMs = Number.POSITIVE_INFINITY } = {}) {
+    /** Adds work, and waits until the limits of the key, and of the organization that pays, allow more. */
+    async pay(
+      charge: Charge,
+      cost: number,
+      { org, withinMs = Number.POSITIVE_INFINITY }: PayOptions = {},
+    ): Promise<void> {
       const asked = org === undefined ? undefined : use.know(org);
       if (asked !== undefined) await asked;
       add(charge, cost, org);
       await onceAllowed(() => requireUnderLimits(charge, payerOf(charge, org)), { withinMs, elapsed: steadyClock });
     },
-    close({ payer, hasOrgPaid, cost }) {
+    /** Ends the charge of a refused call, charging it to no organization if it never named one. */
+    close({ payer, hasOrgPaid, cost }: Charge): void {
       if (payer !== nobody && !hasOrgPaid) use.chargeRequest(undefined, cost);
     },
   };

@@ -13,17 +13,7 @@ const denials = new Set<ErrorCode>([
 ]);
 
 /** Records the calls of an operation in the audit log. */
-export type Recorder = {
-  /** Whether calls that succeed are recorded. */
-  readonly isAudited: boolean;
-  /** The service succeeded. Resolves once that is recorded, if it has to be; rejects if it cannot be. */
-  succeed(exchange: Exchange, status: number): Promise<void>;
-  /**
-   * The call ended with this error. Nothing was changed or the outcome is unknown, so the response does not wait for
-   * the entry.
-   */
-  fail(exchange: Exchange, error: HeraldError): void;
-};
+export type Recorder = ReturnType<typeof createRecorder>;
 
 /** Adds what the body or the service's result names. */
 export function addTarget(exchange: Exchange, target: AuditTarget): void {
@@ -34,7 +24,7 @@ export function addTarget(exchange: Exchange, target: AuditTarget): void {
 export function createRecorder(
   { operationId, method, scope, audit: extent }: Operation,
   { audit }: Pick<Dependencies, "audit">,
-): Recorder {
+) {
   const isAudited = extent === "all" || (extent === undefined && method !== "get" && scope !== undefined);
 
   function auditedCallOf({ call, caller, req, target }: Exchange, status: number, code?: ErrorCode): AuditedCall {
@@ -62,12 +52,18 @@ export function createRecorder(
   }
 
   return {
+    /** Whether calls that succeed are recorded. */
     isAudited,
-    async succeed(exchange, status) {
+    /** The service succeeded. Resolves once that is recorded, if it has to be; rejects if it cannot be. */
+    async succeed(exchange: Exchange, status: number): Promise<void> {
       exchange.hasBegun = false; // later errors are not errors of the call
       if (isAudited) await audit.record(auditedCallOf(exchange, status));
     },
-    fail(exchange, { status, code }) {
+    /**
+     * The call ended with this error. Nothing was changed or the outcome is unknown, so the response does not wait for
+     * the entry.
+     */
+    fail(exchange: Exchange, { status, code }: HeraldError): void {
       if (denials.has(code) || (isAudited && exchange.hasBegun)) audit.note(auditedCallOf(exchange, status, code));
     },
   };

@@ -11,24 +11,7 @@ import type { KeyCache, KeyDigest, KnownSecret } from "./key-cache.ts";
 import { type Caller, nobody } from "./permissions.ts";
 
 /** Identifies callers by their API keys. */
-export type Authentication = {
-  /**
-   * Identifies the caller. Keys known to this node are answered at once; for all others the store is asked, as they may
-   * have been created or rotated on another node a moment ago. Thus all refusals look alike and take the same time:
-   * missing, malformed, unknown, expired, revoked or wrong network. Throws `unauthorized`, `rate_limited` instead if
-   * too many from that address were refused, or `unavailable` if the store cannot be asked. A valid key is looked up
-   * first, so it is never refused for what others do at its address. `address` is called only for keys bound to
-   * networks and for refusals.
-   *
-   * A call for which the store is asked while a body may arrive that is too long to drop (`hasLongBody`) throws
-   * `unavailable` at once beyond a burst of 16 from an address (IPv6: a /64) and 50 per second.
-   */
-  authenticate(
-    key: string | null,
-    address: () => string | undefined,
-    hasLongBody?: () => boolean,
-  ): Caller | Promise<Caller>;
-};
+export type Authentication = ReturnType<typeof createAuthentication>;
 
 type Options = {
   bootstrap: Pick<BootstrapKey, "secrets">;
@@ -49,7 +32,7 @@ const idsPerWrite = 500;
  * Creates authentication by the bootstrap key, which has every scope and is not in the database, and by the keys of the
  * store.
  */
-export function createAuthentication(options: Options): Authentication {
+export function createAuthentication(options: Options) {
   const { bootstrap, digest, cache, usage, refusals, clock, elapsed } = options;
   const longBodies = createTokenBuckets({ clock: elapsed });
   // Compared with unknown keys, so that they take as long as known ones.
@@ -97,7 +80,22 @@ export function createAuthentication(options: Options): Authentication {
   }
 
   return {
-    authenticate(key, address, hasLongBody = () => false) {
+    /**
+     * Identifies the caller. Keys known to this node are answered at once; for all others the store is asked, as they may
+     * have been created or rotated on another node a moment ago. Thus all refusals look alike and take the same time:
+     * missing, malformed, unknown, expired, revoked or wrong network. Throws `unauthorized`, `rate_limited` instead if
+     * too many from that address were refused, or `unavailable` if the store cannot be asked. A valid key is looked up
+     * first, so it is never refused for what others do at its address. `address` is called only for keys bound to
+     * networks and for refusals.
+     *
+     * A call for which the store is asked while a body may arrive that is too long to drop (`hasLongBody`) throws
+     * `unavailable` at once beyond a burst of 16 from an address (IPv6: a /64) and 50 per second.
+     */
+    authenticate(
+      key: string | null,
+      address: () => string | undefined,
+      hasLongBody: () => boolean = () => false,
+    ): Caller | Promise<Caller> {
       const text = key ?? "";
       const digested = digest.of(text);
       return recognize(text, digested, address) ?? recognizeAfterRefresh(text, digested, address, hasLongBody);
@@ -113,20 +111,17 @@ function matching(secrets: readonly KnownSecret[], digested: Buffer): KnownSecre
 }
 
 /** Collects which keys are used, and tells the store now and then; no request waits for it. */
-export type KeyUsage = {
-  note(id: string): void;
-  /** Writes the usage since the last call. Never rejects: what cannot be written is retried by the next call. */
-  flush(): Promise<void>;
-};
+export type KeyUsage = ReturnType<typeof createKeyUsage>;
 
 type UsageOptions = { keys: Pick<KeyWrites, "markUsed">; clock: Clock; onError(error: unknown): void };
 
 /** Creates usage tracking whose times are as coarse as the intervals between calls of `flush`. */
-export function createKeyUsage({ keys, clock, onError }: UsageOptions): KeyUsage {
+export function createKeyUsage({ keys, clock, onError }: UsageOptions) {
   const used = new Set<string>();
   return {
-    note: (id) => void used.add(id),
-    async flush() {
+    note: (id: string) => void used.add(id),
+    /** Writes the usage since the last call. Never rejects: what cannot be written is retried by the next call. */
+    async flush(): Promise<void> {
       const ids = [...used];
       used.clear();
       for (let start = 0; start < ids.length; start += idsPerWrite) {

@@ -21,17 +21,7 @@ export type BootstrapStore = {
 };
 
 /** The key with every scope, which is not in the database. */
-export type BootstrapKey = {
-  /** Its secrets, as requests are checked against them; the current one comes last. */
-  readonly secrets: readonly KnownSecret[];
-  /**
-   * Creates a new key; the old one works for another `overlapSeconds`. Throws like `permitRights`, and `bad_request` if
-   * the key comes from the settings.
-   */
-  rotate(caller: Caller, overlapSeconds: number): Promise<ApiKeyWithSecret>;
-  /** Adopts changes made by another process. */
-  refresh(): Promise<void>;
-};
+export type BootstrapKey = ReturnType<typeof createBootstrapKey>;
 
 type Options = {
   initial: KeptBootstrap;
@@ -46,11 +36,12 @@ type Options = {
 const maxFormer = 4;
 
 /** Creates the bootstrap key from its stored form. */
-export function createBootstrapKey({ initial, store, digest, clock, onKey }: Options): BootstrapKey {
+export function createBootstrapKey({ initial, store, digest, clock, onKey }: Options) {
   let kept = initial;
   let turn: Promise<unknown> = Promise.resolve();
   const bootstrap = { secrets: secretsOf(initial), rotate, refresh };
 
+  /** Its secrets, as requests are checked against them; the current one comes last. */
   function secretsOf({ key, former }: KeptBootstrap): KnownSecret[] {
     const current = unlisted(bootstrapId);
     return [
@@ -69,6 +60,7 @@ export function createBootstrapKey({ initial, store, digest, clock, onKey }: Opt
     bootstrap.secrets = secretsOf(next);
   }
 
+  /** Adopts changes made by another process. */
   async function refresh(): Promise<void> {
     const next = await store?.read();
     if (next !== undefined) use(next);
@@ -101,6 +93,10 @@ export function createBootstrapKey({ initial, store, digest, clock, onKey }: Opt
     };
   }
 
+  /**
+   * Creates a new key; the old one works for another `overlapSeconds`. Throws like `permitRights`, and `bad_request` if
+   * the key comes from the settings.
+   */
   async function rotate(caller: Caller, overlapSeconds: number): Promise<ApiKeyWithSecret> {
     permitRights(caller, unrestricted);
     if (store === undefined)

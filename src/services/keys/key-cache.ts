@@ -17,14 +17,7 @@ export type KnownSecret = {
 };
 
 /** The keys that this node has seen or that were changed lately, with their state in the store. */
-export type KeyCache = {
-  /** The secrets of a key; `undefined` if it is not cached, and for every key while the cache is out of date. */
-  get(id: string): readonly KnownSecret[] | undefined;
-  /**
-   * Asks the store for changes, and for the key `id`. Resolves to whether it answered; concurrent calls share a query.
-   */
-  refresh(id?: string): Promise<boolean>;
-};
+export type KeyCache = ReturnType<typeof createKeyCache>;
 
 type Options = {
   keys: KeyReads;
@@ -51,7 +44,7 @@ const maxWaiting = 20_000;
  * changed last is not as it was, all keys are forgotten and read anew: the database may have lost its last commits, among
  * them revocations, and reused their versions. Beyond `maxKeys`, the oldest entry is dropped.
  */
-export function createKeyCache(options: Options): KeyCache {
+export function createKeyCache(options: Options) {
   const { keys, elapsed, onError, trustMs = defaultTrustMs, maxKeys = defaultMaxKeys } = options;
   const known = new Map<string, KnownSecret[]>();
   let seen: KeyChange | undefined; // the key changed last, as far as this cache knows
@@ -98,8 +91,10 @@ export function createKeyCache(options: Options): KeyCache {
   });
 
   return {
-    get: (id) => (elapsed.now() < trustedUntil ? known.get(id) : undefined),
-    refresh: (id) => lookups.add(id),
+    /** The secrets of a key; `undefined` if it is not cached, and for every key while the cache is out of date. */
+    get: (id: string): readonly KnownSecret[] | undefined => (elapsed.now() < trustedUntil ? known.get(id) : undefined),
+    /** Asks the store for changes, and for the key `id`. Resolves to whether it answered; concurrent calls share a query. */
+    refresh: (id?: string): Promise<boolean> => lookups.add(id),
   };
 }
 

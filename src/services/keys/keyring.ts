@@ -1,20 +1,13 @@
 import type { Clock } from "../../lib/time/clock.ts";
 import type { ApiKeys } from "../../store/keys/ports.ts";
 import type { Refusals } from "../limits/refusals.ts";
-import { type Authentication, createAuthentication, createKeyUsage } from "./authentication.ts";
+import { createAuthentication, createKeyUsage } from "./authentication.ts";
 import { type BootstrapStore, createBootstrapKey, type KeptBootstrap } from "./bootstrap-key.ts";
 import { createKeyCache, createKeyDigest } from "./key-cache.ts";
-import { createKeys, type Keys } from "./keys.ts";
+import { createKeys } from "./keys.ts";
 
 /** Everything about API keys on one node. */
-export type Keyring = {
-  authentication: Authentication;
-  keys: Keys;
-  /** The number of stored keys created under another server secret; such keys are refused. */
-  countForeign(): Promise<number>;
-  /** Writes the remaining usage. Call it while the store is open. */
-  stop(): Promise<void>;
-};
+export type Keyring = ReturnType<typeof createKeyring>;
 
 type Options = {
   keys: ApiKeys;
@@ -35,7 +28,7 @@ const changesEveryMs = 1_000;
 const usageEveryMs = 60_000;
 
 /** Creates a keyring that follows the store: changes made on other nodes take effect here within about a second. */
-export function createKeyring(options: Options): Keyring {
+export function createKeyring(options: Options) {
   const { keys, secret, clock, elapsed, refusals, onKey, onError } = options;
   const digest = createKeyDigest(secret);
   const bootstrap = createBootstrapKey({ ...options.bootstrap, digest, clock, onKey });
@@ -51,8 +44,10 @@ export function createKeyring(options: Options): Keyring {
   return {
     authentication: createAuthentication({ bootstrap, digest, cache, usage, refusals, clock, elapsed }),
     keys: createKeys({ keys, bootstrap, digest, cache, clock }),
+    /** The number of stored keys created under another server secret; such keys are refused. */
     countForeign: () => keys.countOfOtherPepper(digest.pepper),
-    async stop() {
+    /** Writes the remaining usage. Call it while the store is open. */
+    async stop(): Promise<void> {
       for (const timer of timers) clearInterval(timer);
       await cache.refresh(); // waits for a query in flight, which needs the store
       await usage.flush();

@@ -11,25 +11,7 @@ import type { KeyCache, KeyDigest } from "./key-cache.ts";
 import { type Caller, permitRevocation, permitRights, proofOf, requireValidKey } from "./permissions.ts";
 
 /** Creates, lists, rotates and revokes API keys. A caller bound to an organization sees only its keys. */
-export type Keys = {
-  /** Throws like `permitRights` for a key with more rights than the caller's, and `organization_not_found`. */
-  create(caller: Caller, request: CreateKeyRequest): Promise<ApiKeyWithSecret>;
-  list(caller: Caller, query: PageQuery): Promise<Page<ApiKey>>;
-  /** Throws `not_found`, like the others, even for keys hidden from the caller. */
-  get(caller: Caller, id: string): Promise<ApiKey>;
-  /** The caller's own key; expires with the secret in use if that is earlier. */
-  getOwn(caller: Caller): Promise<OwnKey>;
-  /**
-   * Creates a new secret for a key with no more rights than the caller; the old one works for another `overlapSeconds`.
-   * Also rotates the bootstrap key.
-   */
-  rotate(caller: Caller, id: string, overlapSeconds: number): Promise<ApiKeyWithSecret>;
-  /**
-   * Throws like `permitRevocation`. Takes effect on this node before it resolves, on others when they next ask the store
-   * for changes. Returns the key as it was.
-   */
-  revoke(caller: Caller, id: string): Promise<ApiKey>;
-};
+export type Keys = ReturnType<typeof createKeys>;
 
 /** The most secrets of one key: the newest, and earlier ones that still work. */
 const maxSecrets = 5;
@@ -45,7 +27,7 @@ type Dependencies = {
 /**
  * Creates API keys on the store. The node asks the store again after each change, so that it takes effect here at once.
  */
-export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependencies): Keys {
+export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependencies) {
   const hashed = (key: string) => ({ digest: digest.of(key).toString("base64url"), pepper: digest.pepper });
 
   async function find(caller: Caller, id: string): Promise<StoredKey> {
@@ -73,7 +55,8 @@ export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependenci
   }
 
   return {
-    async create(caller, { name, ...request }) {
+    /** Throws like `permitRights` for a key with more rights than the caller's, and `organization_not_found`. */
+    async create(caller: Caller, { name, ...request }: CreateKeyRequest): Promise<ApiKeyWithSecret> {
       const now = clock.now();
       const rights = rightsOf(request, caller.rights);
       if (rights.expiresAt !== null && rights.expiresAt <= now)
@@ -86,12 +69,14 @@ export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependenci
       await cache.refresh(id);
       return { ...show({ ...stored, secrets: [], lastUsedAt: null }), key };
     },
-    async list(caller, query) {
+    async list(caller: Caller, query: PageQuery): Promise<Page<ApiKey>> {
       const org = caller.rights.org ?? undefined;
       return await pageOf(query, (page) => keys.list({ ...page, org }), show);
     },
-    get: async (caller, id) => show(await find(caller, id)),
-    async getOwn({ keyId, rights: { scopes, org, senders, expiresAt } }) {
+    /** Throws `not_found`, like the others, even for keys hidden from the caller. */
+    get: async (caller: Caller, id: string): Promise<ApiKey> => show(await find(caller, id)),
+    /** The caller's own key; expires with the secret in use if that is earlier. */
+    async getOwn({ keyId, rights: { scopes, org, senders, expiresAt } }: Caller): Promise<OwnKey> {
       const key = await keys.get(keyId);
       return {
         id: key === undefined ? null : keyId,
@@ -102,7 +87,11 @@ export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependenci
         expires_at: toIsoOrNull(expiresAt),
       };
     },
-    async rotate(caller, id, overlapSeconds) {
+    /**
+     * Creates a new secret for a key with no more rights than the caller; the old one works for another `overlapSeconds`.
+     * Also rotates the bootstrap key.
+     */
+    async rotate(caller: Caller, id: string, overlapSeconds: number): Promise<ApiKeyWithSecret> {
       const now = clock.now();
       if (id === bootstrapId && caller.rights.org === null) {
         await requireValidKey(keys, caller, now);
@@ -116,7 +105,11 @@ export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependenci
       await cache.refresh(id);
       return { ...show(rotated), key };
     },
-    async revoke(caller, id) {
+    /**
+     * Throws like `permitRevocation`. Takes effect on this node before it resolves, on others when they next ask the store
+     * for changes. Returns the key as it was.
+     */
+    async revoke(caller: Caller, id: string): Promise<ApiKey> {
       const key = await find(caller, id);
       permitRevocation(caller, key);
       const now = clock.now();

@@ -14,26 +14,7 @@ export type LimitsOfOrganization = {
 };
 
 /** The limits of organizations: their own, or the configured defaults. */
-export type OrganizationLimits = {
-  /** The limits as this node knows them: a few seconds old at most once `know` has resolved, otherwise the defaults. */
-  limitsOf(org: string): LimitsOfOrganization;
-  /** The bytes an organization stores, as this node knows them; `undefined` if there is no such organization. */
-  storedBytesOf(org: string): number | undefined;
-  /**
-   * Counts bytes about to be stored. Call the result with whether they were; stored bytes count until the store reports
-   * them.
-   */
-  reserve(org: string, bytes: number): (isStored: boolean) => void;
-  /**
-   * Reads the limits of an organization that this node has not used lately; returns `undefined` if they are known.
-   * Never rejects: while the store is away, the last known limits apply.
-   */
-  know(org: string): Promise<void> | undefined;
-  /** Reads the limits again after a change on this node. */
-  refresh(org: string): Promise<void>;
-  /** Stops the timer. Resolves once no query is running. */
-  stop(): Promise<void>;
-};
+export type OrganizationLimits = ReturnType<typeof createOrganizationLimits>;
 
 type Options = {
   organizations: Pick<OrganizationReads, "budgets">;
@@ -72,7 +53,7 @@ const maxWaiting = 20_000;
  * Creates a cache of limits, so that calls do not ask the store for organizations it knows. Once a second it refreshes
  * those used lately, in queries of 500, one at a time.
  */
-export function createOrganizationLimits(options: Options): OrganizationLimits {
+export function createOrganizationLimits(options: Options) {
   const { organizations, defaults, elapsed, onError, trustMs = defaultTrustMs } = options;
   const { maxOrganizations = defaultMaxOrganizations } = options;
   const known = new Map<string, Known>();
@@ -124,12 +105,18 @@ export function createOrganizationLimits(options: Options): OrganizationLimits {
   }, refreshEveryMs);
 
   return {
-    limitsOf: (org) => known.get(org)?.limits ?? defaults,
-    storedBytesOf(org) {
+    /** The limits as this node knows them: a few seconds old at most once `know` has resolved, otherwise the defaults. */
+    limitsOf: (org: string): LimitsOfOrganization => known.get(org)?.limits ?? defaults,
+    /** The bytes an organization stores, as this node knows them; `undefined` if there is no such organization. */
+    storedBytesOf(org: string): number | undefined {
       const { storedBytes, reservedBytes = 0, newBytes = 0 } = known.get(org) ?? {};
       return storedBytes === undefined ? undefined : storedBytes + reservedBytes + newBytes;
     },
-    reserve(org, given) {
+    /**
+     * Counts bytes about to be stored. Call the result with whether they were; stored bytes count until the store reports
+     * them.
+     */
+    reserve(org: string, given: number): (isStored: boolean) => void {
       const bytes = amountOf(given);
       const entry = known.get(org);
       if (entry === undefined) return () => undefined;
@@ -139,14 +126,20 @@ export function createOrganizationLimits(options: Options): OrganizationLimits {
         if (isStored) entry.newBytes += bytes;
       };
     },
-    know(org) {
+    /**
+     * Reads the limits of an organization that this node has not used lately; returns `undefined` if they are known.
+     * Never rejects: while the store is away, the last known limits apply.
+     */
+    know(org: string): Promise<void> | undefined {
       const entry = known.get(org);
       if (entry === undefined) return ask(org);
       entry.usedAt = elapsed.now();
       return entry.usedAt < entry.readAt + trustMs ? undefined : ask(org);
     },
+    /** Reads the limits again after a change on this node. */
     refresh: ask,
-    async stop() {
+    /** Stops the timer. Resolves once no query is running. */
+    async stop(): Promise<void> {
       clearInterval(timer);
       await ask(""); // waits for a query in flight, which needs the store
     },

@@ -22,40 +22,7 @@ export type Room = {
  * Enforces the limits of organizations. Requests that name no existing organization are counted together, like one
  * organization's.
  */
-export type OrganizationUse = {
-  /** Resolves once this node knows the organization's limits; `undefined` if it does already. */
-  know(org: string): Promise<void> | undefined;
-  /**
-   * Charges a request of this cost, whatever its key; throws `rate_limited`. `org` is `undefined` if the request names
-   * none. One that this node does not know counts as none: see `admitOnceKnown`.
-   */
-  admitRequest(org: string | undefined, cost: number): void;
-  /** Adds to the cost of a request. */
-  chargeRequest(org: string | undefined, cost: number): void;
-  /**
-   * Charges a send before it goes to the log, and returns the function to call with the outcome: sends that are not
-   * stored cost nothing. Throws `rate_limited`. Only if the organization is full does it ask the log, and then rejects
-   * like `requireRoomFor`.
-   */
-  admitSend(send: NewSend): TellStored | Promise<TellStored>;
-  /**
-   * Charges an edit, a recall or a read like a send, and returns the function to call with the outcome. Throws `rate_limited`, and
-   * `invalid_request` if it needs room and the organization is full.
-   */
-  admitChange(org: string, bytes: number): TellStored;
-  /**
-   * Rejects with `invalid_request` if the organization's storage is full, unless the send is a retry of a stored one.
-   */
-  requireRoomFor(send: NewSend): Promise<void>;
-  /**
-   * Reserves room for bytes about to be stored. `error` says why there is none; call `end` with whether they were stored. `grow`
-   * reserves room for more, or returns why there is none.
-   */
-  reserveRoom(org: string, bytes: number): Room;
-  /** Like `requireRoomFor`, for events that are not sends. */
-  requireRoom(org: string): void;
-  ratesOf(org: string): OrganizationRates;
-};
+export type OrganizationUse = ReturnType<typeof createOrganizationUse>;
 
 type Options = {
   limits: Pick<OrganizationLimits, "know" | "limitsOf" | "storedBytesOf" | "reserve">;
@@ -70,7 +37,7 @@ type Options = {
 const nobodys = "";
 
 /** Creates the counters. All are per node, like those of keys, except stored bytes. */
-export function createOrganizationUse({ limits, checks, burstSeconds, clock }: Options): OrganizationUse {
+export function createOrganizationUse({ limits, checks, burstSeconds, clock }: Options) {
   const requests = createTokenBuckets({ clock });
   const messages = createTokenBuckets({ clock });
   const requestMeters = createMeters({ clock });
@@ -120,7 +87,11 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
 
   return {
     know: limits.know,
-    admitRequest(org, cost) {
+    /**
+     * Charges a request of this cost, whatever its key; throws `rate_limited`. `org` is `undefined` if the request names
+     * none. One that this node does not know counts as none: see `admitOnceKnown`.
+     */
+    admitRequest(org: string | undefined, cost: number): void {
       const name = nameOf(org);
       const rate = rateOf(name, "requestsPerSecond");
       const waitMs = requests.waitMs(name, rate);
@@ -128,12 +99,18 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
       requests.charge(name, rate, cost);
       requestMeters.note(name, cost);
     },
-    chargeRequest(org, cost) {
+    /** Adds to the cost of a request. */
+    chargeRequest(org: string | undefined, cost: number): void {
       const name = nameOf(org);
       requests.charge(name, rateOf(name, "requestsPerSecond"), cost);
       requestMeters.note(name, cost);
     },
-    admitSend(send) {
+    /**
+     * Charges a send before it goes to the log, and returns the function to call with the outcome: sends that are not
+     * stored cost nothing. Throws `rate_limited`. Only if the organization is full does it ask the log, and then rejects
+     * like `requireRoomFor`.
+     */
+    admitSend(send: NewSend): TellStored | Promise<TellStored> {
       const { org } = send;
       requireRate(org);
       const bytes = bytesOf(send);
@@ -148,15 +125,24 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
         },
       );
     },
-    admitChange(org, bytes) {
+    /**
+     * Charges an edit, a recall or a read like a send, and returns the function to call with the outcome. Throws `rate_limited`, and
+     * `invalid_request` if it needs room and the organization is full.
+     */
+    admitChange(org: string, bytes: number): TellStored {
       requireRate(org);
       if (bytes > 0 && !hasRoom(org, bytes)) throw full(org);
       return charge(org, bytes);
     },
-    async requireRoomFor(send) {
+    /** Rejects with `invalid_request` if the organization's storage is full, unless the send is a retry of a stored one. */
+    async requireRoomFor(send: NewSend): Promise<void> {
       if (!hasRoom(send.org, bytesOf(send))) await requireRetry(send);
     },
-    reserveRoom(org, bytes) {
+    /**
+     * Reserves room for bytes about to be stored. `error` says why there is none; call `end` with whether they were stored. `grow`
+     * reserves room for more, or returns why there is none.
+     */
+    reserveRoom(org: string, bytes: number): Room {
       let reserved = 0;
       let end: TellStored = () => undefined;
       const grow = (more: number): HeraldError | undefined => {
@@ -168,11 +154,14 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
       };
       return { error: grow(bytes), grow, end: (isStored) => end(isStored) };
     },
-    requireRoom(org) {
+    /** Like `requireRoomFor`, for events that are not sends. */
+    requireRoom(org: string): void {
       if (!hasRoom(org, 1)) throw full(org);
     },
-    // A charge may be refunded in the following second.
-    ratesOf: (org) => ({ requests: Math.max(0, requestMeters.of(org)), messages: messageMeters.of(org) }),
+    ratesOf(org: string): OrganizationRates {
+      // A charge may be refunded in the following second.
+      return { requests: Math.max(0, requestMeters.of(org)), messages: messageMeters.of(org) };
+    },
   };
 }
 

@@ -1,21 +1,17 @@
 import { rateLimited, retryAfterOf } from "../../contract/errors/errors.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
-import { createTokenBuckets } from "../../lib/rates/token-buckets.ts";
+import { createTokenBuckets, type Rate } from "../../lib/rates/token-buckets.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 
 /** Counts refused keys and tokens by source: an IPv4 address or an IPv6 /64. */
-export type Refusals = {
-  /** Throws `rate_limited` if the source has had too many refusals lately. */
-  admit(address: string): void;
-  /** Counts a refusal. */
-  note(address: string): void;
-};
+export type Refusals = ReturnType<typeof createRefusals>;
 
 /** Creates counters that allow each source `burst` refusals at once and `perSecond` after that. */
-export function createRefusals({ clock, ...rate }: { perSecond: number; burst: number; clock: Clock }): Refusals {
+export function createRefusals({ clock, ...rate }: Rate & { clock: Clock }) {
   const buckets = createTokenBuckets({ clock });
   return {
-    admit(address) {
+    /** Throws `rate_limited` if the source has had too many refusals lately. */
+    admit(address: string): void {
       const waitMs = buckets.waitMs(networkOf(address), rate);
       if (waitMs === 0) return;
       const retryAfterSeconds = retryAfterOf(waitMs);
@@ -27,6 +23,7 @@ export function createRefusals({ clock, ...rate }: { perSecond: number; burst: n
         retryAfterSeconds,
       });
     },
-    note: (address) => buckets.charge(networkOf(address), rate, 1),
+    /** Counts a refusal. */
+    note: (address: string) => buckets.charge(networkOf(address), rate, 1),
   };
 }
