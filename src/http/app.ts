@@ -66,7 +66,7 @@ const badPath = "the path is not valid percent-encoded UTF-8 (RFC 3986, section 
 
 /** Binds every operation of the contract, and the open pages. */
 export function createApp(dependencies: Dependencies): App {
-  const { limits, basePath, follow, onError } = dependencies;
+  const { limits, basePath, follow, redact, onError } = dependencies;
   const app: Router = new Hono(basePath === "" ? {} : { getPath: (request) => pathBelow(basePath, getPath(request)) });
   const operations = createOperations(limits);
   const longAnswers = createLongAnswers({ backlog: dependencies.backlog, onError: (error) => onError(error, "") });
@@ -81,8 +81,10 @@ export function createApp(dependencies: Dependencies): App {
     return problemResponse(error, call.requestId);
   });
   app.onError((thrown, { env: call }) => {
-    onError(thrown, call.requestId);
-    return problemResponse(toHeraldError(thrown), call.requestId);
+    const error = toHeraldError(thrown);
+    if (error.status === 500) onError(thrown, call.requestId);
+    call.code = error.code;
+    return problemResponse(error, call.requestId, redact);
   });
 
   function answer(request: Request, call: Call): Response | Promise<Response> {

@@ -1,5 +1,5 @@
 import type { PutResource } from "../../services/directory/directory.ts";
-import type { Answer } from "../call/handler.ts";
+import type { Answer } from "../call/answer.ts";
 
 /** The answer that shows what a service returns. */
 export async function answerShowing(body: Promise<unknown>): Promise<Answer> {

@@ -1,4 +1,5 @@
 import { answerHeaders } from "../../contract/answer-headers.ts";
+import type { AuditTarget } from "../../contract/audit.ts";
 import { toHeraldError } from "../../contract/errors/errors.ts";
 import { problemResponse } from "../../contract/errors/problem.ts";
 import { toIso } from "../../contract/identifiers.ts";
@@ -6,12 +7,28 @@ import type { Operation } from "../../contract/operations/operation.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 import { rememberBytes } from "../answers/long-answers.ts";
 import type { Exchange, PathParts } from "./exchange.ts";
-import type { Answer } from "./handler.ts";
 import { addTarget, type Recorder } from "./record.ts";
 
 const endedWithinSeconds = 5;
 const shortCharacters = 16_384; // at most 48 KiB: such a response costs nothing, and is handed over at once
 const rowsPerRequest = 100; // of a response: a page of a thousand is as much work as ten requests
+
+/**
+ * What a handler returns. Without `body`, the response has none; `stream` is a body of server-sent events that stays
+ * open, or of `streamType`, which ends. `isRecorded`: the handler records the call in the audit log itself. `isReplay`:
+ * an earlier call did the work and got the same answer. `waitedMs`: how long it waited because the caller asked for
+ * that. `target` goes to the audit log, not into the response.
+ */
+export type Answer = {
+  status: number;
+  stream?: ReadableStream<Uint8Array>;
+  streamType?: string;
+  isRecorded?: boolean;
+  headers?: Record<string, string>;
+  isReplay?: boolean;
+  waitedMs?: number;
+  target?: AuditTarget;
+} & ({ body?: unknown; contentType?: undefined } | { body: string; contentType: string });
 
 /** The response has ended: the bytes handed out must be taken within seconds, or the connection is cut. */
 export function endSoon({ request, call }: Exchange): void {

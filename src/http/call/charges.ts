@@ -6,7 +6,6 @@ import { requestCosts } from "../../services/limits/costs.ts";
 import type { RateLimit } from "../../services/limits/key-rates.ts";
 import { onceAllowed } from "../../services/limits/once-allowed.ts";
 import { admitOnceKnown, type OrganizationUse } from "../../services/limits/organization-use.ts";
-import type { PayOptions } from "./handler.ts";
 
 /** What one call has cost so far, and who pays: its key, and the key's organization or else the one that the call names. */
 export type Charge = { cost: number; payer: Caller; org: string | undefined; hasOrgPaid: boolean };
@@ -77,11 +76,14 @@ export function createCharges({ rateLimit, use }: Dependencies) {
       requireUnderLimits(charge, charge.org);
       add(charge, own);
     },
-    /** Adds work, and waits until the limits of the key, and of the organization that pays, allow more. */
+    /**
+     * Adds work, and waits until the limits of the key, and of the organization that pays, allow more: its own or else `org`.
+     * Rejects with `rate_limited` if that takes longer than `withinMs`.
+     */
     async pay(
       charge: Charge,
       cost: number,
-      { org, withinMs = Number.POSITIVE_INFINITY }: PayOptions = {},
+      { org, withinMs = Number.POSITIVE_INFINITY }: { org?: string | undefined; withinMs?: number } = {},
     ): Promise<void> {
       const asked = org === undefined ? undefined : use.know(org);
       if (asked !== undefined) await asked;

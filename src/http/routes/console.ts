@@ -1,5 +1,4 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
-import { problemResponse } from "../../contract/errors/problem.ts";
 import { isKnown } from "../answers/byte-range.ts";
 import { contentSecurityPolicy, isolationHeaders } from "../answers/page-headers.ts";
 import { lengthForHead } from "../call/answer.ts";
@@ -48,7 +47,7 @@ export function bindConsole(app: Router, { pages: { find } }: { pages: Pages }):
     cacheControl: string,
   ): Promise<Response> => {
     const file = await find(name);
-    if (file === undefined) return problemResponse(new HeraldError("not_found"), requestId);
+    if (file === undefined) throw new HeraldError("not_found");
     const encoding = chooseEncoding(request.headers.get("accept-encoding"));
     const etag = etagOf(file, encoding);
     const common = {

@@ -1,6 +1,5 @@
 import { create as contentDisposition } from "content-disposition";
-import { HeraldError, toHeraldError } from "../../contract/errors/errors.ts";
-import { problemResponse } from "../../contract/errors/problem.ts";
+import { HeraldError } from "../../contract/errors/errors.ts";
 import type { Operations } from "../../contract/operations/all.ts";
 import { validate } from "../../contract/requests.ts";
 import type { ClientAddress } from "../../lib/network/client-address.ts";
@@ -17,7 +16,7 @@ import { isKnown, rangeOf } from "../answers/byte-range.ts";
 import { answerDone, answerShowing } from "../answers/plain-answers.ts";
 import type { Bind } from "../bind.ts";
 import type { Router } from "../call/exchange.ts";
-import type { LongCall } from "../call/handler.ts";
+import type { LongCall } from "../call/long-call.ts";
 import type { Call } from "../calls.ts";
 
 type Services = {
@@ -29,8 +28,6 @@ type Services = {
   use: OrganizationUse;
   clientAddress: ClientAddress;
   downloads: Downloads;
-  redact(text: string): string;
-  onError(error: unknown, requestId: string): void;
 };
 
 const finishSeconds = 200; // what was received is on the disk by then
@@ -106,51 +103,43 @@ async function receive<Result>(
 /** Binds the addresses of files, which take a key, a user's token, or a signature of their own. */
 export function bindDownloads(app: Router, { downloadFile }: Operations, services: Services): void {
   const { path, params, query } = downloadFile;
-  const { files, downloads, redact, onError } = services;
+  const { files, downloads } = services;
   const route = { method: "GET", path };
   app.get(path.replace(/\{(\w+)\}/, ":$1"), async ({ req, env: call }) => {
     const { raw: request } = req;
     const { requestId } = call;
     call.route = route;
-    try {
-      const { file_id: id } = validate(params, req.param());
-      const { organization } = validate(query, organizationOf(req.query("organization")));
-      const reader = await identify(request, { id, organization }, call, services);
-      const { file, bytes } = await files.open(id, reader);
-      call.org = file.org;
-      const etag = `"${file.sha256}"`;
-      const disposition = contentDisposition(file.name.replaceAll(/[/\\]/g, "_"));
-      const common = {
-        ...headers,
-        ETag: etag,
-        "X-Request-Id": requestId,
-        "Content-Disposition": disposition,
-      };
-      if (isKnown(request.headers, etag)) return new Response(null, { status: 304, headers: common });
-      // An address of the store is signed for GET alone, and all that HEAD asks for is known.
-      const address =
-        request.method === "HEAD" ? undefined : bytes.addressAs?.({ disposition, type: file.contentType });
-      if (address !== undefined)
-        return new Response(null, {
-          status: 302,
-          headers: { "X-Request-Id": requestId, "Cache-Control": "no-store", Location: address },
-        });
-      const range = rangeOf(request.headers, { size: file.size, etag });
-      if (range === "unsatisfiable")
-        return new Response(null, { status: 416, headers: { ...common, "Content-Range": `bytes */${file.size}` } });
-      const { start, end } = range ?? { start: 0, end: file.size };
-      if ("uid" in reader && request.method !== "HEAD") downloads.charge(reader, end - start);
-      const part = range === undefined ? {} : { "Content-Range": `bytes ${start}-${end - 1}/${file.size}` };
-      return new Response(request.method === "HEAD" ? null : bytes.part(start, end), {
-        status: range === undefined ? 200 : 206,
-        headers: { ...common, ...part, "Content-Type": file.contentType, "Content-Length": String(end - start) },
+    const { file_id: id } = validate(params, req.param());
+    const { organization } = validate(query, organizationOf(req.query("organization")));
+    const reader = await identify(request, { id, organization }, call, services);
+    const { file, bytes } = await files.open(id, reader);
+    call.org = file.org;
+    const etag = `"${file.sha256}"`;
+    const disposition = contentDisposition(file.name.replaceAll(/[/\\]/g, "_"));
+    const common = {
+      ...headers,
+      ETag: etag,
+      "X-Request-Id": requestId,
+      "Content-Disposition": disposition,
+    };
+    if (isKnown(request.headers, etag)) return new Response(null, { status: 304, headers: common });
+    // An address of the store is signed for GET alone, and all that HEAD asks for is known.
+    const address = request.method === "HEAD" ? undefined : bytes.addressAs?.({ disposition, type: file.contentType });
+    if (address !== undefined)
+      return new Response(null, {
+        status: 302,
+        headers: { "X-Request-Id": requestId, "Cache-Control": "no-store", Location: address },
       });
-    } catch (thrown) {
-      const error = toHeraldError(thrown);
-      if (error.status === 500) onError(thrown, requestId);
-      call.code = error.code;
-      return problemResponse(error, requestId, redact);
-    }
+    const range = rangeOf(request.headers, { size: file.size, etag });
+    if (range === "unsatisfiable")
+      return new Response(null, { status: 416, headers: { ...common, "Content-Range": `bytes */${file.size}` } });
+    const { start, end } = range ?? { start: 0, end: file.size };
+    if ("uid" in reader && request.method !== "HEAD") downloads.charge(reader, end - start);
+    const part = range === undefined ? {} : { "Content-Range": `bytes ${start}-${end - 1}/${file.size}` };
+    return new Response(request.method === "HEAD" ? null : bytes.part(start, end), {
+      status: range === undefined ? 200 : 206,
+      headers: { ...common, ...part, "Content-Type": file.contentType, "Content-Length": String(end - start) },
+    });
   });
 }
 

@@ -9,7 +9,8 @@ import type { Messages, Sent } from "../../services/messages/messages.ts";
 import type { Reads } from "../../services/messages/reads.ts";
 import { streamOf } from "../answers/text-stream.ts";
 import type { Bind } from "../bind.ts";
-import type { Answer, LongCall } from "../call/handler.ts";
+import type { Answer } from "../call/answer.ts";
+import type { LongCall } from "../call/long-call.ts";
 import { readLines, requireLines } from "../requests/lines.ts";
 
 type Services = {

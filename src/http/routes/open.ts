@@ -7,9 +7,8 @@ import type { Operations } from "../../contract/operations/all.ts";
 import { isKnown } from "../answers/byte-range.ts";
 import { contentSecurityPolicy, isolationHeaders } from "../answers/page-headers.ts";
 import type { Bind } from "../bind.ts";
-import { lengthForHead } from "../call/answer.ts";
+import { type Answer, lengthForHead } from "../call/answer.ts";
 import type { Router } from "../call/exchange.ts";
-import type { Answer } from "../call/handler.ts";
 import { createDocuments, type Document } from "./documents.ts";
 
 /** The health of a node: a check that is not `ok` says what is wrong, without necessarily affecting `isOk`. */
