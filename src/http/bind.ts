@@ -11,12 +11,17 @@ import { type Answer, createRefuser, createResponder, tellExpiry } from "./call/
 import { createAuthenticator } from "./call/authenticate.ts";
 import { createCharges } from "./call/charges.ts";
 import type { Dependencies, Exchange, PathParts, Router, TakeTurn } from "./call/exchange.ts";
-import type { Handler } from "./call/handler.ts";
-import { createLongCalls } from "./call/long-call.ts";
-import { createInputReader } from "./call/read.ts";
+import { createLongCalls, type LongCall } from "./call/long-call.ts";
+import { createInputReader, type Input } from "./call/read.ts";
 import { createRecorder } from "./call/record.ts";
 import type { Call } from "./calls.ts";
 import { organizationIn } from "./requests/body.ts";
+
+/** Does the work of an operation: calls its service, and returns what to answer. */
+type Handler<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined> = (
+  input: Input<Params, Query, Body>,
+  call: () => LongCall,
+) => Promise<Answer>;
 
 /** Binds an operation of the contract to its handler. */
 export type Bind = <Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined>(

@@ -1,11 +1,25 @@
 import type { z } from "zod";
 import type { Operation } from "../../contract/operations/operation.ts";
 import { parseStrictJson, parseStrictJsonInTurns, validate } from "../../contract/requests.ts";
+import type { Caller } from "../../services/keys/permissions.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 import { createBytesReader, incomplete, requireJson, requireNoEncoding } from "../requests/body.ts";
 import { listsOf, readQuery } from "../requests/query.ts";
 import type { Exchange, PathParts } from "./exchange.ts";
-import type { BodyOf, Input } from "./handler.ts";
+
+/** The validated input of a handler. */
+export type Input<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined> = {
+  /** The caller; `nobody` if the operation takes no key. */
+  caller: Caller;
+  params: z.output<Params>;
+  query: z.output<Query>;
+  body: BodyOf<Body>;
+  /** The headers of the request, unchanged. */
+  headers: Headers;
+};
+
+/** The value of a body with this schema; `undefined` if the operation takes none. */
+type BodyOf<Body extends z.ZodType | undefined> = Body extends z.ZodType ? z.output<Body> : undefined;
 
 const longBytes = 64 * 1024;
 
