@@ -14,10 +14,7 @@ export type Untaken = {
 };
 
 /** Bodies of responses that are too long to be handed over at once. */
-export type LongAnswers = {
-  /** The body for this text: the text itself, unless it is long. */
-  bodyOf(text: string, toBytes: ToBytes, call: Answering): string | ReadableStream<Uint8Array>;
-};
+export type LongAnswers = ReturnType<typeof createLongAnswers>;
 
 /** What a response needs to know about its call. */
 export type Answering = {
@@ -50,7 +47,7 @@ const mostBytesOfUnit = 3; // UTF-8 bytes per UTF-16 unit, at most
  * the socket has taken the previous one (measured with Bun 1.4.5, decision 0034); hence it is known when all is taken.
  * Each piece waits for a turn of the event loop.
  */
-export function createLongAnswers({ backlog, onError }: Dependencies): LongAnswers {
+export function createLongAnswers({ backlog, onError }: Dependencies) {
   /** Streams bytes that count towards `org` until the last of them is taken or the caller hangs up or is cut. */
   function streamOf(bytes: Uint8Array, { org, request, endSoon }: Answering): ReadableStream<Uint8Array> {
     const owner = createOwner(onError);
@@ -102,7 +99,11 @@ export function createLongAnswers({ backlog, onError }: Dependencies): LongAnswe
     return body;
   }
 
-  return { bodyOf: (text, toBytes, call) => (isLong(text) ? streamOf(toBytes(text), call) : text) };
+  return {
+    /** The body for this text: the text itself, unless it is long. */
+    bodyOf: (text: string, toBytes: ToBytes, call: Answering): string | ReadableStream<Uint8Array> =>
+      isLong(text) ? streamOf(toBytes(text), call) : text,
+  };
 }
 
 /** Caches the bytes of the last text, for documents that anyone may request as often as they like. */

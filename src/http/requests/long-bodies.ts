@@ -1,18 +1,11 @@
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 
-/**
- * Waits a moment for the end of a body that a call was answered without. Resolves to whether it has come, so that the
- * connection can go on; at once, if too many calls wait. A client that is still writing when its connection is closed may
- * not see why. `name` takes turns with others for what is read.
- */
-export type EndsSoon = (request: Request, name: string) => Promise<boolean>;
-
 const lingering = { most: 8, bytes: 1024 * 1024, ms: 1_000 };
 const unseenMs = 10; // of `GET` and `HEAD`, Bun reads the body unseen
 
 /** Creates the wait for the ends of bodies, for which nothing waits yet. */
-export function createEndsSoon(thread: ThreadScheduler): EndsSoon {
+export function createEndsSoon(thread: ThreadScheduler) {
   let waiting = 0;
 
   /** Reads and drops the body; ends without its end after a bounded number of bytes. */
@@ -36,7 +29,12 @@ export function createEndsSoon(thread: ThreadScheduler): EndsSoon {
     }
   }
 
-  return async ({ body, bodyUsed }, name) => {
+  /**
+   * Waits a moment for the end of a body that a call was answered without. Resolves to whether it has come, so that the
+   * connection can go on; at once, if too many calls wait. A client that is still writing when its connection is closed may
+   * not see why. `name` takes turns with others for what is read.
+   */
+  return async ({ body, bodyUsed }: Request, name: string): Promise<boolean> => {
     if (bodyUsed || body?.locked || waiting >= lingering.most) return false;
     waiting++;
     try {

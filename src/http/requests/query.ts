@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { HeraldError } from "../../contract/errors/errors.ts";
+import { type HeraldError, invalidRequest } from "../../contract/errors/errors.ts";
 import { jsonPointer } from "../../lib/json/json-text.ts";
 
 /** The names of the query parameters that are lists. */
@@ -48,6 +48,5 @@ function decode(text: string, name: string): string {
 }
 
 function refused(name: string, detail: string, fieldDetail: string): HeraldError {
-  const pointer = name === "" ? "" : jsonPointer([name]);
-  return new HeraldError("invalid_request", detail, { fields: [{ pointer, detail: fieldDetail }] });
+  return invalidRequest(name === "" ? "" : jsonPointer([name]), fieldDetail, detail);
 }

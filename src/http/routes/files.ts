@@ -110,7 +110,8 @@ export function bindDownloads(app: Router, { downloadFile }: Operations, service
     const { requestId } = call;
     call.route = route;
     const { file_id: id } = validate(params, req.param());
-    const { organization } = validate(query, organizationOf(req.query("organization")));
+    const given = req.query("organization");
+    const { organization } = validate(query, given === undefined ? {} : { organization: given });
     const reader = await identify(request, { id, organization }, call, services);
     const { file, bytes } = await files.open(id, reader);
     call.org = file.org;
@@ -141,10 +142,6 @@ export function bindDownloads(app: Router, { downloadFile }: Operations, service
       headers: { ...common, ...part, "Content-Type": file.contentType, "Content-Length": String(end - start) },
     });
   });
-}
-
-function organizationOf(given: string | undefined): { organization?: string } {
-  return given === undefined ? {} : { organization: given };
 }
 
 /** Who asks. Throws `unauthorized`, or `rate_limited`. */

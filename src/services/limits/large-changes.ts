@@ -3,13 +3,7 @@ import { createLimiter, type Limiter } from "../../lib/queues/limiter.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 
 /** Changes of the directory with large input, which stays in memory until they end. */
-export type LargeChanges = {
-  /**
-   * Runs a change of this many names once few enough others of the organization are running. Rejects with
-   * `unavailable`, without changing anything, if too many names are waiting or the wait is too long.
-   */
-  run<Result>(org: string, names: number, change: () => Promise<Result>): Promise<Result>;
-};
+export type LargeChanges = ReturnType<typeof createLargeChanges>;
 
 const namesAtOnce = 250; // fits one transaction, which delays nobody
 // The second prepares while the first is written. More would not be faster, as they take turns in the database.
@@ -18,7 +12,7 @@ const mostWaiting = { maxWaiting: 200, maxWeight: 1_000_000 };
 const maxWaitMs = 15_000;
 
 /** Creates limiters per organization, so that none waits for another. */
-export function createLargeChanges({ clock }: { clock: Clock }): LargeChanges {
+export function createLargeChanges({ clock }: { clock: Clock }) {
   const limiters = new Map<string, Limiter>();
 
   function limiterOf(org: string): Limiter {
@@ -30,7 +24,11 @@ export function createLargeChanges({ clock }: { clock: Clock }): LargeChanges {
   }
 
   return {
-    async run(org, names, change) {
+    /**
+     * Runs a change of this many names once few enough others of the organization are running. Rejects with
+     * `unavailable`, without changing anything, if too many names are waiting or the wait is too long.
+     */
+    async run<Result>(org: string, names: number, change: () => Promise<Result>): Promise<Result> {
       if (names <= namesAtOnce) return await change();
       const limiter = limiterOf(org);
       try {

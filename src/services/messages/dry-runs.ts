@@ -71,7 +71,7 @@ export function createDryRuns(dependencies: Dependencies) {
     { participants: recipients, isReplay }: { participants: number; isReplay: boolean },
   ): Promise<Sent<DryRunResponse>> {
     const online = await inTurn(org, recipients, () => countOnline(org, participantsOf(org, cid)));
-    return { body: { dry_run: { recipients, online, unknown_users: [] } }, isReplay };
+    return { body: reach(recipients, online), isReplay };
   }
 
   async function inConversationOf(
@@ -93,17 +93,15 @@ export function createDryRuns(dependencies: Dependencies) {
   }
 
   async function reachOfUsers(org: string, uids: string[]): Promise<DryRunResponse> {
-    const unknown_users = await sent.strangersAmong(org, uids);
-    const online = await countOnline(org, pagesOf(uids));
-    return { dry_run: { recipients: uids.length, online, unknown_users } };
+    const strangers = await sent.strangersAmong(org, uids);
+    return reach(uids.length, await countOnline(org, pagesOf(uids)), strangers);
   }
 
   /** Counts as large, as all users are read to count them. */
   async function reachOfEveryone(org: string): Promise<DryRunResponse> {
     return await inTurn(org, usersAtOnce + 1, async () => {
       const recipients = await sent.countUsersAt(org, Number.MAX_SAFE_INTEGER);
-      const { count: online } = await presence.count(org, undefined);
-      return { dry_run: { recipients, online, unknown_users: [] } };
+      return reach(recipients, (await presence.count(org, undefined)).count);
     });
   }
 
@@ -143,8 +141,7 @@ export function createDryRuns(dependencies: Dependencies) {
       if (unread.length > 0) use.requireRoom(call.org);
       const senders = new Set(unread.map(({ sender }) => sender));
       const authors = await readMarks.participantsAmong(call.org, call.cid, [...senders]);
-      const online = await countOnline(call.org, pagesOf(authors));
-      return { body: { dry_run: { recipients: authors.length, online, unknown_users: [] } }, isReplay: false };
+      return { body: reach(authors.length, await countOnline(call.org, pagesOf(authors))), isReplay: false };
     },
   };
 }
@@ -158,6 +155,10 @@ export async function requireFit(
   // Omits the payload and the users, which decide nothing and would have to be copied to another thread.
   const { verdict, participants } = await checks.check({ ...send, payload: "", uids: undefined });
   return { participants, isReplay: verdict !== undefined && requireStored(verdict, send).outcome === "replayed" };
+}
+
+function reach(recipients: number, online: number, unknown_users: string[] = []): DryRunResponse {
+  return { dry_run: { recipients, online, unknown_users } };
 }
 
 function whenBusy(): Error {
