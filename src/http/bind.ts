@@ -1,5 +1,4 @@
 import type { HonoRequest } from "hono";
-import type { z } from "zod";
 import { unavailable } from "../contract/errors/errors.ts";
 import type { Operation } from "../contract/operations/operation.ts";
 import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
@@ -18,16 +17,10 @@ import type { Call } from "./calls.ts";
 import { organizationIn } from "./requests/body.ts";
 
 /** Does the work of an operation: calls its service, and returns what to answer. */
-type Handler<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined> = (
-  input: Input<Params, Query, Body>,
-  call: () => LongCall,
-) => Promise<Answer>;
+type Handler<Of extends Operation> = (input: Input<Of>, call: () => LongCall) => Promise<Answer>;
 
 /** Binds an operation of the contract to its handler. */
-export type Bind = <Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined>(
-  operation: Operation<Params, Query, Body>,
-  handler: Handler<Params, Query, Body>,
-) => void;
+export type Bind = <Of extends Operation>(operation: Of, handler: Handler<Of>) => void;
 
 type BindParts = Dependencies & {
   app: Router;

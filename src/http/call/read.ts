@@ -8,18 +8,16 @@ import { listsOf, readQuery } from "../requests/query.ts";
 import type { Exchange, PathParts } from "./exchange.ts";
 
 /** The validated input of a handler. */
-export type Input<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined> = {
+export type Input<Of extends Operation> = {
   /** The caller; `nobody` if the operation takes no key. */
   caller: Caller;
-  params: z.output<Params>;
-  query: z.output<Query>;
-  body: BodyOf<Body>;
+  params: z.output<Of["params"]>;
+  query: z.output<Of["query"]>;
+  /** `undefined` if the operation takes none. */
+  body: Of["body"] extends z.ZodType ? z.output<Of["body"]> : undefined;
   /** The headers of the request, unchanged. */
   headers: Headers;
 };
-
-/** The value of a body with this schema; `undefined` if the operation takes none. */
-type BodyOf<Body extends z.ZodType | undefined> = Body extends z.ZodType ? z.output<Body> : undefined;
 
 const longBytes = 64 * 1024;
 
@@ -27,13 +25,14 @@ const longBytes = 64 * 1024;
  * Creates the reader of an operation's input, which validates the path, the query and the body, in this order. Throws and
  * rejects with the contract's errors. Waits only for a body, and for a turn of the thread.
  */
-export function createInputReader<
-  Params extends z.ZodType,
-  Query extends z.ZodType,
-  Body extends z.ZodType | undefined,
->(operation: Operation<Params, Query, Body>, { charges, takeTurn, longBodies, limits }: PathParts) {
-  type Read = Input<Params, Query, Body>;
-  const { path, params, query, body: schema, scope, workOf, isBodyOptional = false } = operation;
+export function createInputReader<Of extends Operation>(
+  operation: Of,
+  { charges, takeTurn, longBodies, limits }: PathParts,
+) {
+  type Read = Input<Of>;
+  const { path, body: schema, scope, workOf, isBodyOptional = false } = operation;
+  const params: Of["params"] = operation.params;
+  const query: Of["query"] = operation.query;
   const noParams = path.includes("{") ? undefined : validate(params, {});
   const noQuery = query.safeParse({});
   const lists = listsOf(query);
@@ -55,13 +54,13 @@ export function createInputReader<
       params: noParams ?? validate(params, exchange.req.param()),
       query: noQuery.success && !url.includes("?") ? noQuery.data : validate(query, readQuery(url, lists)),
       headers,
-      body: undefined as BodyOf<Body>, // so far
+      body: undefined as Read["body"], // so far
     };
   }
 
   /** Validates the value of a body, which completes the input. */
   function accept(exchange: Exchange, input: Read, schema: z.ZodType, value: unknown): Read {
-    input.body = validate(schema, value) as BodyOf<Body>;
+    input.body = validate(schema, value) as Read["body"];
     if (workOf !== undefined) charges.addWork(exchange.charge, workOf(input.body));
     return input;
   }
