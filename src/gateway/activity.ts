@@ -1,12 +1,11 @@
 import type { ActivityBus } from "../bus/bus.ts";
 import { HeraldError } from "../contract/errors/errors.ts";
 import type { Owner } from "../lib/owner.ts";
+import { rowsOfStatement } from "../lib/queues/steps.ts";
 import { joinIds } from "../lib/text/ids.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import type { Acquaintances } from "../services/directory/acquaintances.ts";
 import type { Presence } from "../services/presence.ts";
-
-const usersAtOnce = 500;
 
 /** A connection that subscribes to a user's activity. */
 export type ActivityListener = {
@@ -81,7 +80,7 @@ export function createActivity({ bus, presence, acquaintances, clock, onError }:
 
   function takeSome(org: string): { user: Followed; look: PromiseWithResolvers<void> | undefined }[] {
     const all = waiting.get(org) ?? new Set();
-    const some = [...all.values().take(usersAtOnce)];
+    const some = [...all.values().take(rowsOfStatement)];
     for (const user of some) all.delete(user);
     if (all.size === 0) waiting.delete(org);
     return some.map((user) => {

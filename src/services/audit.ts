@@ -1,9 +1,10 @@
-import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import type { AuditEntryShown, AuditQuery, AuditResult, AuditTarget } from "../contract/audit.ts";
 import { type ErrorCode, HeraldError, unavailable } from "../contract/errors/errors.ts";
 import { isIdentifier, toIso } from "../contract/identifiers.ts";
+import { nextTurn } from "../lib/event-loop/next-turn.ts";
 import { createBatcher } from "../lib/queues/batcher.ts";
+import { rowsOfStatement } from "../lib/queues/steps.ts";
 import { createTokenBuckets } from "../lib/rates/token-buckets.ts";
 import { encodeCursor } from "../lib/text/cursor.ts";
 import { createId, firstIdOf, timeOfId } from "../lib/text/ids.ts";
@@ -40,9 +41,7 @@ type Options = {
 
 const noteRate = { perSecond: 1, burst: 200 };
 const strangers = "";
-const maxBatch = 500;
 const maxWaiting = 2_000;
-const rowsAtOnce = 500;
 const readsPerPage = 20;
 
 const place = z.strictObject({ before: z.string() });
@@ -60,7 +59,7 @@ export function createAudit({ audit, organizations, clock, elapsed, redact, onEr
       await audit.append(entries);
       return entries.map(() => undefined);
     },
-    maxBatch,
+    maxBatch: rowsOfStatement,
     maxWaiting,
     whenFull: () => unavailable({ detail: "too many entries are waiting for the audit log; try again" }),
   });
@@ -108,15 +107,15 @@ export function createAudit({ audit, organizations, clock, elapsed, redact, onEr
       const items: AuditEntryShown[] = [];
       // Filters without an index scan a bounded number of entries, in turns of the event loop.
       for (let reads = 0; reads < readsPerPage; reads++) {
-        const entries = await audit.read({ from, before, of, limit: rowsAtOnce });
+        const entries = await audit.read({ from, before, of, limit: rowsOfStatement });
         for (const [index, entry] of entries.entries()) {
           before = entry.id;
           if (fits(entry, wanted)) items.push(show(entry));
-          const isLast = index === entries.length - 1 && entries.length < rowsAtOnce;
+          const isLast = index === entries.length - 1 && entries.length < rowsOfStatement;
           if (items.length === limit && !isLast) return { items, cursor: encodeCursor({ before }) };
         }
-        if (entries.length < rowsAtOnce) return { items, cursor: null };
-        await setImmediate();
+        if (entries.length < rowsOfStatement) return { items, cursor: null };
+        await nextTurn();
       }
       return { items, cursor: encodeCursor({ before }) };
     },

@@ -1,3 +1,4 @@
+import { rowsOfStatement, rowsOfStep } from "../lib/queues/steps.ts";
 import type { Clock, SteadyClock } from "../lib/time/clock.ts";
 import type { Expiry, Overdue, RetentionReads, RetentionWrites } from "../store/retention/ports.ts";
 
@@ -29,8 +30,6 @@ type Options = {
 const dayMs = 24 * 3600 * 1000;
 const leaseMs = 30_000;
 const skewMayBeMs = 60_000; // far more than NTP leaves and far less than the margin of a day: one clock is wrong
-const defaultRowsPerStep = 250;
-const rowsPerCount = 1_000;
 const shortestPauseMs = 20;
 const pausePerWork = 3; // leaves three quarters of the time to sends, however slow the disk
 const marginDays = 1; // allows for clock differences and for slow recoveries
@@ -43,7 +42,7 @@ const readDays = 1; // nodes have played them within seconds, and clients never 
  */
 export function createRetention(options: Options) {
   const { retention, keep, holder, clock, onSkew, elapsed, pause = Bun.sleep } = options;
-  const { rowsPerStep = defaultRowsPerStep, neededFrom } = options;
+  const { rowsPerStep = rowsOfStep, neededFrom } = options;
   const canForget = Number.isFinite(keep.messages) || Number.isFinite(keep.ids);
   let isStopped = false;
   let isSkewed = false;
@@ -73,7 +72,7 @@ export function createRetention(options: Options) {
 
   async function count(): Promise<number> {
     const now = await readTime();
-    return now === undefined ? 0 : ((await retention.count({ holder, leaseMs, now, limit: rowsPerCount })) ?? 0);
+    return now === undefined ? 0 : ((await retention.count({ holder, leaseMs, now, limit: rowsOfStatement })) ?? 0);
   }
 
   /** Repeats the work until there is nothing left; returns the number of rows touched. */

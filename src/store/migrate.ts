@@ -1,3 +1,4 @@
+import { rowsOfStatement } from "../lib/queues/steps.ts";
 import { lastOfOld, type Migration, migrations, type Step } from "./migrations.ts";
 import type { Dialect } from "./sql/dialect.ts";
 import {
@@ -12,7 +13,6 @@ import {
 } from "./sql/driver.ts";
 import { between, lastOfFirst } from "./sql/key-range.ts";
 
-const rowsAtOnce = 500;
 const pausePerWork = 2; // leaves two thirds of the time to sends
 const tellEveryMs = 10_000;
 
@@ -199,7 +199,7 @@ async function backfill(
     const after = place;
     const batch = await session.transaction(async (sql) => {
       await limitToAll(sql);
-      const last = end && (await lastOfFirst(sql, { table, key, ...between(key, after, end) }, rowsAtOnce));
+      const last = end && (await lastOfFirst(sql, { table, key, ...between(key, after, end) }, rowsOfStatement));
       const range = last && between(key, after, last);
       const changed = range === undefined ? 0 : await sql.run(`${statement} AND ${range.where}`, ...range.values);
       const progress = {

@@ -1,6 +1,7 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
 import type { DeliveryBounds, NewAudience, NewDelivery, Play } from "../../contract/log/deliveries.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
+import { rowsOfStatement } from "../../lib/queues/steps.ts";
 import { createId, joinIds, timeOfId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Audience, AudienceVersion } from "./audience.ts";
@@ -49,8 +50,7 @@ type OpenEntry = Entry & { version: AudienceVersion };
 type Given = { event: PlayedEvent; hearers: Hearers; first: number; last: number };
 
 const defaultMaxWeight = 1_000_000;
-const entriesAtOnce = 500; // lets sends of an embedded database run between two transactions
-const weightAtOnce = 200_000;
+const weightAtOnce = 200_000; // lets sends of an embedded database run between two transactions
 const playWeight = 8;
 
 /** Creates a ledger on the store. Consecutive events to the same audience share a row. */
@@ -121,7 +121,7 @@ export function createDeliveryLedger({
   /** Removes and returns the oldest entries, as many as one transaction should hold. */
   function take(): Entry[] {
     let count = 0;
-    const most = Math.min(entries.length, entriesAtOnce);
+    const most = Math.min(entries.length, rowsOfStatement);
     for (let taken = 0; count < most && taken < weightAtOnce; count++) taken += entries[count]?.weight ?? 0;
     const batch = entries.slice(0, count);
     entries = entries.slice(count);

@@ -1,5 +1,6 @@
 import { unavailable } from "../../contract/errors/errors.ts";
 import { createBatcher } from "../../lib/queues/batcher.ts";
+import { rowsOfStatement } from "../../lib/queues/steps.ts";
 import { joinIds } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { DeliveryWrites, NewReceipt } from "../../store/delivery/ports.ts";
@@ -13,7 +14,6 @@ export type Receipts = {
   acknowledge(user: { org: string; uid: string }, ids: string[]): Promise<void>;
 };
 
-const maxBatch = 1_000;
 const maxWaiting = 20_000;
 
 /** Creates receipts on the store. */
@@ -23,7 +23,7 @@ export function createReceipts({ deliveries, clock }: { deliveries: DeliveryWrit
       await deliveries.acknowledge(receipts);
       return receipts.map(() => undefined);
     },
-    maxBatch,
+    maxBatch: rowsOfStatement,
     maxWaiting,
     keyOf: ({ org }) => org,
     whenFull: () => unavailable({ detail: "too many acknowledgements are waiting for the database; send them again" }),

@@ -6,6 +6,7 @@ import { toIso } from "../../contract/identifiers.ts";
 import { addressOf } from "../../contract/log/log-event.ts";
 import type { SystemMessageEvent } from "../../contract/messages/events.ts";
 import type { Limiter } from "../../lib/queues/limiter.ts";
+import { rowsOfStatement } from "../../lib/queues/steps.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
 import type { SteadyClock } from "../../lib/time/clock.ts";
 import type { RecipientReads, SentEvent, SentReads, StayPlace } from "../../store/delivery/ports.ts";
@@ -46,7 +47,6 @@ type Candidates<Place> = {
 
 const stayPlace = z.strictObject({ uid: z.string(), after: z.int().min(0) });
 const listPlace = z.strictObject({ index: z.int().min(0) });
-const candidatesAtOnce = 1_000;
 const candidatesPerPage = 3_000;
 const noPage: Page<Recipient> = { items: [], cursor: null };
 const toEveryone =
@@ -99,7 +99,7 @@ export function createRecipients(dependencies: Dependencies) {
     let isLast = false;
 
     async function look(): Promise<void> {
-      const count = state === undefined && seen === 0 ? limit + 1 : candidatesAtOnce;
+      const count = state === undefined && seen === 0 ? limit + 1 : rowsOfStatement;
       const some = await candidates.read(place, count);
       const told = await tell(of, some, times, state);
       isLast = some.length < count;

@@ -1,8 +1,8 @@
+import { rowsOfStatement } from "../../lib/queues/steps.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { UserWrites } from "../../store/ports.ts";
 
 const mostUsers = 100_000;
-const usersAtOnce = 500;
 
 type Dependencies = { users: Pick<UserWrites, "noteSeen">; clock: Clock };
 
@@ -17,7 +17,7 @@ export function createLastSeen({ users, clock }: Dependencies) {
   /** Takes some of the users: they are not noted any more. */
   function takeSome(): { org: string; uids: string[] }[] {
     const taken: { org: string; uids: string[] }[] = [];
-    let left = usersAtOnce;
+    let left = rowsOfStatement;
     for (const [org, ofOrg] of noted) {
       if (left === 0) break;
       const uids = [...ofOrg].slice(0, left);
@@ -26,7 +26,7 @@ export function createLastSeen({ users, clock }: Dependencies) {
       left -= uids.length;
       taken.push({ org, uids });
     }
-    size -= usersAtOnce - left;
+    size -= rowsOfStatement - left;
     return taken;
   }
 

@@ -2,6 +2,7 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import { HeraldError, invalidKey, unavailable } from "../../contract/errors/errors.ts";
 import { idOfApiKey, sliceOfId } from "../../contract/keys/api-key.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
+import { rowsOfStatement } from "../../lib/queues/steps.ts";
 import { createTokenBuckets } from "../../lib/rates/token-buckets.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { KeyWrites } from "../../store/keys/ports.ts";
@@ -26,7 +27,6 @@ type Options = {
 
 // While the store is asked, Bun takes one or two megabytes of such a body, which costs as much as ten sends.
 const withLongBodies = { burst: 16, perSecond: 50 };
-const idsPerWrite = 500;
 
 /**
  * Creates authentication by the bootstrap key, which has every scope and is not in the database, and by the keys of the
@@ -124,9 +124,9 @@ export function createKeyUsage({ keys, clock, onError }: UsageOptions) {
     async flush(): Promise<void> {
       const ids = [...used];
       used.clear();
-      for (let start = 0; start < ids.length; start += idsPerWrite) {
+      for (let start = 0; start < ids.length; start += rowsOfStatement) {
         try {
-          await keys.markUsed(ids.slice(start, start + idsPerWrite), clock.now());
+          await keys.markUsed(ids.slice(start, start + rowsOfStatement), clock.now());
         } catch (error) {
           for (const id of ids.slice(start)) used.add(id);
           if (!(error instanceof HeraldError)) onError(error); // an outage of the store is reported elsewhere

@@ -3,6 +3,7 @@ import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import { forgetOldest } from "../../lib/caches/forget-oldest.ts";
 import { createAddressSet } from "../../lib/network/addresses.ts";
 import { createBatcher } from "../../lib/queues/batcher.ts";
+import { rowsOfStatement } from "../../lib/queues/steps.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { KeyChange, KeyReads, StoredKey } from "../../store/keys/ports.ts";
 import type { Caller } from "./permissions.ts";
@@ -34,7 +35,6 @@ const defaultTrustMs = 4_000;
 const defaultMaxKeys = 10_000;
 const changesAtFirst = 1_000;
 const paceMs = 10;
-const maxIdsPerQuery = 1_000;
 const maxWaiting = 20_000;
 
 /**
@@ -85,7 +85,7 @@ export function createKeyCache(options: Options) {
       }
       return ids.map(() => hasAnswered);
     },
-    maxBatch: maxIdsPerQuery,
+    maxBatch: rowsOfStatement,
     maxWaiting,
     whenFull: () => unavailable({ detail: "too many calls with keys that this node has not seen yet; try again" }),
   });

@@ -1,11 +1,11 @@
 import { unavailable } from "../../contract/errors/errors.ts";
 import { createLimiter, type Limiter } from "../../lib/queues/limiter.ts";
+import { rowsOfStep } from "../../lib/queues/steps.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 
 /** Changes of the directory with large input, which stays in memory until they end. */
 export type LargeChanges = ReturnType<typeof createLargeChanges>;
 
-const namesAtOnce = 250; // fits one transaction, which delays nobody
 // The second prepares while the first is written. More would not be faster, as they take turns in the database.
 const placesOfOrganization = 2;
 const mostWaiting = { maxWaiting: 200, maxWeight: 1_000_000 };
@@ -29,7 +29,7 @@ export function createLargeChanges({ clock }: { clock: Clock }) {
      * `unavailable`, without changing anything, if too many names are waiting or the wait is too long.
      */
     async run<Result>(org: string, names: number, change: () => Promise<Result>): Promise<Result> {
-      if (names <= namesAtOnce) return await change();
+      if (names <= rowsOfStep) return await change();
       const limiter = limiterOf(org);
       try {
         return await limiter.run(change, { key: org, weight: names });

@@ -1,6 +1,7 @@
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import { forgetOldest } from "../../lib/caches/forget-oldest.ts";
 import { createBatcher } from "../../lib/queues/batcher.ts";
+import { rowsOfStatement } from "../../lib/queues/steps.ts";
 import { amountOf } from "../../lib/rates/amount.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { OrganizationBudget, OrganizationReads } from "../../store/ports.ts";
@@ -46,7 +47,6 @@ const defaultTrustMs = 4_000;
 const defaultMaxOrganizations = 10_000;
 const refreshEveryMs = 1_000;
 const refreshedWhileUsedWithinMs = 10_000;
-const idsPerQuery = 500;
 const maxWaiting = 20_000;
 
 /**
@@ -92,7 +92,7 @@ export function createOrganizationLimits(options: Options) {
       }
       return orgs.map(() => undefined);
     },
-    maxBatch: idsPerQuery,
+    maxBatch: rowsOfStatement,
     maxWaiting,
     whenFull: () =>
       unavailable({ detail: "too many calls for organizations that this node has not seen yet; try again" }),

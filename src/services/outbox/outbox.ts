@@ -1,5 +1,6 @@
 import type { HeraldError } from "../../contract/errors/errors.ts";
 import type { OutageEvents } from "../../lib/observing/outages.ts";
+import { rowsOfStatement } from "../../lib/queues/steps.ts";
 import type { SteadyClock } from "../../lib/time/clock.ts";
 import { createPoller } from "../../lib/time/poller.ts";
 import type { OutboxTable } from "../../store/outbox/ports.ts";
@@ -16,7 +17,6 @@ type Dependencies = {
   elapsed: SteadyClock;
 };
 
-const organizationsAtOnce = 100;
 const placesOfNode = 4;
 const longestPauseMs = 5_000;
 
@@ -65,13 +65,13 @@ export function createOutbox({ table, sendRows, lookEveryMs = 500, elapsed }: De
   /** Gives each organization that has rows a turn. */
   async function goRound(): Promise<void> {
     for (let after: string | undefined, isOver = false; !isOver; ) {
-      const orgs: string[] = await table.organizations(after, organizationsAtOnce);
+      const orgs: string[] = await table.organizations(after, rowsOfStatement);
       for (const org of orgs.filter(mayServe)) {
         while (busy.size >= placesOfNode) await Promise.race(busy.values());
         if (isStopped) return;
         begin(org);
       }
-      isOver = orgs.length < organizationsAtOnce;
+      isOver = orgs.length < rowsOfStatement;
       after = orgs.at(-1);
     }
   }

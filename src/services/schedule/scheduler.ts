@@ -1,3 +1,4 @@
+import { rowsOfStatement } from "../../lib/queues/steps.ts";
 import type { SteadyClock } from "../../lib/time/clock.ts";
 import { createPoller } from "../../lib/time/poller.ts";
 import type { ScheduleReads } from "../../store/schedule/ports.ts";
@@ -15,7 +16,6 @@ type Dependencies = {
 const lookEveryMs = 800;
 // Nodes that know the same time begin one after the other: the first has sent most when the next one looks.
 const spreadMs = 150;
-const organizationsAtOnce = 100;
 const placesOfNode = 4;
 
 /**
@@ -39,7 +39,7 @@ export function createScheduler({ schedule, sendSome, elapsed, random = Math.ran
       if (nextAt === undefined) return undefined;
       const inMs = nextAt - now;
       if (inMs > 0) return inMs + (isFirst(inMs) ? 0 : random() * spreadMs);
-      const orgs = await schedule.dueOrganizations(now, organizationsAtOnce);
+      const orgs = await schedule.dueOrganizations(now, rowsOfStatement);
       if (!(await sendOf(orgs, now))) return (1 + random()) * spreadMs; // another node is at it
     }
     return undefined;

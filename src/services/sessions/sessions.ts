@@ -1,13 +1,13 @@
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import { forgetOldest } from "../../lib/caches/forget-oldest.ts";
 import { createBatcher } from "../../lib/queues/batcher.ts";
+import { rowsOfStep } from "../../lib/queues/steps.ts";
 import { joinIds } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Standing, Users } from "../../store/ports.ts";
 import type { Refusals } from "../limits/refusals.ts";
 import type { Identity, Tokens } from "./tokens.ts";
 
-const maxNewcomers = 200;
 const maxNewcomersWaiting = 20_000;
 const maxKnownRevocations = 10_000;
 
@@ -39,7 +39,7 @@ export function createSessions({
       await users.ensure(batch, clock.now());
       return batch.map(() => undefined);
     },
-    maxBatch: maxNewcomers,
+    maxBatch: rowsOfStep,
     maxWaiting: maxNewcomersWaiting,
     keyOf: ({ org }) => org,
     whenFull: () => unavailable({ detail: "too many users are connecting for the first time; try again" }),

@@ -1,6 +1,7 @@
 import type { Message } from "../../contract/messages/events.ts";
 import type { ExportLine } from "../../contract/transfer/lines.ts";
 import { objectWith } from "../../lib/json/json-values.ts";
+import { rowsOfStatement } from "../../lib/queues/steps.ts";
 import type {
   ExportedEntity,
   ExportedMessage,
@@ -12,13 +13,12 @@ import type {
 /** Lines of an export, a page at a time. */
 export type ExportPages = AsyncGenerator<ExportLine[], void>;
 
-const rowsOfPage = 500;
 const participantsOfLine = 1_000;
 
 /** All users, all conversations with their participants, and all messages. */
 export async function* organizationPages(exports: ExportReads, of: ExportOf): ExportPages {
-  for await (const { page } of pagesOf((after) => exports.users(of, after, rowsOfPage))) yield page.map(userLine);
-  for await (const { page, after } of pagesOf((after) => exports.conversations(of, after, rowsOfPage))) {
+  for await (const { page } of pagesOf((after) => exports.users(of, after, rowsOfStatement))) yield page.map(userLine);
+  for await (const { page, after } of pagesOf((after) => exports.conversations(of, after, rowsOfStatement))) {
     const upTo = page.at(-1)?.id;
     if (upTo !== undefined) yield* withParticipants(page, participantPages(exports, of, after, upTo));
   }
@@ -28,7 +28,7 @@ export async function* organizationPages(exports: ExportReads, of: ExportOf): Ex
 /** A user, with the user's conversations, without their other participants, and messages. */
 export async function* userPages(exports: ExportReads, of: ExportOf, user: ExportedEntity): ExportPages {
   yield [userLine(user)];
-  for await (const { page } of pagesOf((after) => exports.conversations(of, after, rowsOfPage, user.id)))
+  for await (const { page } of pagesOf((after) => exports.conversations(of, after, rowsOfStatement, user.id)))
     yield page.map(({ id, name }) => ({ conversation: { id, name, participants: [user.id] } }));
   yield* messagePages(exports, of, user.id);
 }
@@ -55,7 +55,7 @@ async function* pagesOf(
     const page = await read(after);
     yield { page, after };
     after = page.at(-1)?.id ?? "";
-    isMore = page.length === rowsOfPage;
+    isMore = page.length === rowsOfStatement;
   }
 }
 
@@ -67,13 +67,13 @@ async function* participantPages(
   upTo: string,
 ): AsyncGenerator<ExportedParticipant[], void> {
   for (let from = after; ; ) {
-    let page = await exports.participantsBetween(of, from, upTo, rowsOfPage);
+    let page = await exports.participantsBetween(of, from, upTo, rowsOfStatement);
     yield page;
     const last = page.at(-1);
-    if (last === undefined || page.length < rowsOfPage) return;
+    if (last === undefined || page.length < rowsOfStatement) return;
     from = last.cid;
-    for (let next = last; page.length === rowsOfPage; next = page.at(-1) ?? next) {
-      page = await exports.participantsAfter(of, next, rowsOfPage);
+    for (let next = last; page.length === rowsOfStatement; next = page.at(-1) ?? next) {
+      page = await exports.participantsAfter(of, next, rowsOfStatement);
       yield page;
     }
   }

@@ -1,5 +1,6 @@
 import type { Unreached, UnreachedUntil } from "../../contract/webhooks/payloads.ts";
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
+import { rowsOfStatement } from "../../lib/queues/steps.ts";
 import { joinIds } from "../../lib/text/ids.ts";
 import type { RecipientReads } from "../../store/delivery/ports.ts";
 import type { ReportedEvent, UnreachedReads } from "../../store/webhooks/ports.ts";
@@ -24,15 +25,12 @@ type PageDependencies = {
 
 type Users = Pick<ReadonlySet<string>, "has">;
 
-const recipientsAtOnce = 5_000;
-const usersOfPage = 500;
-
 /** Creates the reports of events. A recipient who was deleted or has left the conversation since is not in them. */
 export function createReports(reads: UnreachedReads) {
   async function candidatesOf(event: ReportedEvent, most: number): Promise<string[] | undefined> {
     if (event.address === "users") return await usersOf(event);
     const candidates: string[] = [];
-    for await (const uids of recipientPages(reads, event, { after: "", limit: recipientsAtOnce })) {
+    for await (const uids of recipientPages(reads, event, "")) {
       candidates.push(...uids);
       if (candidates.length > most) return undefined;
     }
@@ -42,8 +40,8 @@ export function createReports(reads: UnreachedReads) {
   async function usersOf({ org, id, offset }: ReportedEvent): Promise<string[]> {
     const uids = (await reads.lists([{ org, id }])).get(id) ?? [];
     const known = new Set<string>();
-    for (let start = 0; start < uids.length; start += recipientsAtOnce) {
-      const some = uids.slice(start, start + recipientsAtOnce);
+    for (let start = 0; start < uids.length; start += rowsOfStatement) {
+      const some = uids.slice(start, start + rowsOfStatement);
       const users = await reads.users(some.map((uid) => ({ org, uid })));
       for (const { uid, after } of users) if (after < offset) known.add(uid);
     }
@@ -102,7 +100,7 @@ export function createUnreachedPages({ unreached, recipients }: PageDependencies
     }
 
     return async function* pages(after) {
-      for await (const uids of recipientPages(unreached, event, { after, limit: usersOfPage })) {
+      for await (const uids of recipientPages(unreached, event, after)) {
         yield await unreachedAmong(uids);
         await nextTurn();
       }
@@ -114,13 +112,13 @@ export function createUnreachedPages({ unreached, recipients }: PageDependencies
 async function* recipientPages(
   reads: Pick<UnreachedReads, "recipientsOf">,
   event: ReportedEvent,
-  { after, limit }: { after: string; limit: number },
+  after: string,
 ): AsyncGenerator<string[], void> {
   for (let place = after; ; ) {
-    const page = await reads.recipientsOf(event, { after: place, limit });
+    const page = await reads.recipientsOf(event, { after: place, limit: rowsOfStatement });
     yield page.flatMap(({ uid, isRecipient }) => (isRecipient ? [uid] : []));
     const last = page.at(-1);
-    if (last === undefined || page.length < limit) return;
+    if (last === undefined || page.length < rowsOfStatement) return;
     place = last.uid;
   }
 }

@@ -1,12 +1,13 @@
 import { isAmongSorted, sortInTurns } from "../../lib/event-loop/sort-in-turns.ts";
 import { type ThreadScheduler, threadSliceUs } from "../../lib/event-loop/thread-scheduler.ts";
+import { rowsOfStep } from "../../lib/queues/steps.ts";
 import { createId } from "../../lib/text/ids.ts";
 import { requireKey } from "../keys/keys.ts";
 import { emitMembership, type MembershipOf, recordMembership } from "../log/control-events.ts";
 import type { LogTransaction, WriteDependencies } from "../log/log-writer.ts";
 import type { ConversationWrites, EntityReads, KeyProof, Put } from "../ports.ts";
 import type { Reader, SqlValue } from "../sql/driver.ts";
-import { inSteps, rowsOfStep } from "../sql/steps.ts";
+import { inSteps } from "../sql/steps.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
 import { keepFormer } from "./former-participants.ts";
 import { leaveToRemoval } from "./removals.ts";

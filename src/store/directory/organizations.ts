@@ -1,11 +1,12 @@
 import { invalidKey, unavailable } from "../../contract/errors/errors.ts";
+import { rowsOfStatement, rowsOfStep } from "../../lib/queues/steps.ts";
 import { requireKey, revokeSomeKeysOf } from "../keys/keys.ts";
 import { emitSessionEnd } from "../log/control-events.ts";
 import type { WriteDependencies } from "../log/log-writer.ts";
 import { storedBytes } from "../log/stored-bytes.ts";
 import { type OrganizationReads, type OrganizationWrites, type OwnLimits, ownLimits, type Put } from "../ports.ts";
 import type { Reader, Row, Transaction } from "../sql/driver.ts";
-import { inSteps, rowsOfStep } from "../sql/steps.ts";
+import { inSteps } from "../sql/steps.ts";
 import { type EntityRow, entities, toEntity } from "./entity.ts";
 import { leaveToRemoval, removeSomeOf } from "./removals.ts";
 
@@ -23,7 +24,6 @@ const count = `UPDATE organization SET counted_to = head,
 
 const findBudgets = `SELECT id, ${ownLimits.columns}, stored_bytes FROM organization WHERE deleted_at IS NULL`;
 
-const rowsOfPut = 500;
 const stepsOfPut = 200;
 
 /**
@@ -60,7 +60,7 @@ export function createOrganizationWrites({ driver, writer }: WriteDependencies):
               return { entity: toEntity({ ...row, name: name === undefined ? row.name : name }), isNew: false };
             }
             if (by !== undefined && by.org !== null) throw invalidKey(); // its organization was deleted, and it with that
-            if (await removeSomeOf(sql, org, rowsOfPut)) return undefined;
+            if (await removeSomeOf(sql, org, rowsOfStatement)) return undefined;
             const isNew = (await sql.run(insert, org, name ?? null, now)) > 0;
             if (!isNew) return undefined; // created meanwhile by another node; the next attempt finds it
             await sql.limitTo([org]);

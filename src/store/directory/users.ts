@@ -1,10 +1,11 @@
+import { rowsOfStep } from "../../lib/queues/steps.ts";
 import { createId } from "../../lib/text/ids.ts";
 import { requireKey } from "../keys/keys.ts";
 import { allSessionsOf, emitSessionEnd, recordLeaving } from "../log/control-events.ts";
 import type { LogTransaction, WriteDependencies } from "../log/log-writer.ts";
 import type { UserReads, UserWrites } from "../ports.ts";
 import type { Reader, Transaction } from "../sql/driver.ts";
-import { inSteps, rowsOfStep } from "../sql/steps.ts";
+import { inSteps } from "../sql/steps.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
 import { keepFormer } from "./former-participants.ts";
 

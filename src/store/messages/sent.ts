@@ -1,10 +1,9 @@
 import { addressOf } from "../../contract/log/log-event.ts";
+import { rowsOfStatement } from "../../lib/queues/steps.ts";
 import { type SentEvent, type SentReads, sentEvents, sentMessages } from "../delivery/ports.ts";
 import { isLiveOrganization } from "../directory/entity.ts";
 import { isMessageOf, isOfConversation } from "../log/past.ts";
 import type { Reader, SqlValue } from "../sql/driver.ts";
-
-const idsAtOnce = 1_000;
 
 // Messages stored before recipients were counted get the current number of participants.
 const findMessage = `SELECT e."offset", e.cid, e.payload, e.uids, e.key_id, COALESCE(e.recipients, c.participants) AS recipients,
@@ -27,7 +26,7 @@ export function createSentReads({ reader }: { reader: Reader }): SentReads {
   const isStranger = `SELECT asked.value AS id FROM (${reader.dialect.givenTexts}) AS asked
     WHERE NOT EXISTS (SELECT 1 FROM "user" u WHERE u.org = ? AND u.id = asked.value AND u.deleted_at IS NULL)`;
 
-  /** Runs a query for a thousand ids at a time, and returns all ids found. `valuesOf` places the list of ids. */
+  /** Runs a query for some hundred ids at a time, and returns all ids found. `valuesOf` places the list of ids. */
   async function findIds(
     org: string,
     text: string,
@@ -35,8 +34,8 @@ export function createSentReads({ reader }: { reader: Reader }): SentReads {
     valuesOf: (list: string) => SqlValue[],
   ): Promise<Set<string>> {
     const ids = new Set<string>();
-    for (let start = 0; start < uids.length; start += idsAtOnce) {
-      const list = JSON.stringify(uids.slice(start, start + idsAtOnce));
+    for (let start = 0; start < uids.length; start += rowsOfStatement) {
+      const list = JSON.stringify(uids.slice(start, start + rowsOfStatement));
       for (const { id } of await reader.allOf<{ id: string }>(org, text, ...valuesOf(list))) ids.add(id);
     }
     return ids;

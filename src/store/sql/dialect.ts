@@ -1,3 +1,4 @@
+import { rowsOfStep } from "../../lib/queues/steps.ts";
 import { statistics } from "../sqlite/statistics.ts";
 
 /** The differences between the engines' SQL; all other SQL is shared. */
@@ -61,8 +62,8 @@ export const sqliteDialect: Dialect = {
   isShared: false,
   hasRowSecurity: false,
   estimateRows: undefined,
-  participantsOfStep: 250,
-  rowsOfImport: 125,
+  participantsOfStep: rowsOfStep,
+  rowsOfImport: rowsOfStep / 2,
   statistics,
 };
 
@@ -84,7 +85,7 @@ export const postgresDialect: Dialect = {
   isShared: true,
   hasRowSecurity: true,
   participantsOfStep: 100,
-  rowsOfImport: 250,
+  rowsOfImport: rowsOfStep,
   estimateRows: "SELECT CAST(reltuples AS BIGINT) AS rows FROM pg_class WHERE oid = to_regclass(CAST(? AS text))",
   statistics: [],
 };

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { rowsOfStep } from "../../lib/queues/steps.ts";
 import { migrateStore } from "../migrate.ts";
 import { openSqlite } from "../sqlite/sqlite.ts";
 import { createTestStore } from "../testing/test-store.ts";
 import type { Driver, Transaction } from "./driver.ts";
-import { rowsOfStep } from "./steps.ts";
 
 const mebibyte = 1024 * 1024;
 

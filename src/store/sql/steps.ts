@@ -1,11 +1,5 @@
 import { unavailable } from "../../contract/errors/errors.ts";
 
-/**
- * How many rows of the directory a transaction changes at most, so that it holds the writer for a few milliseconds
- * only; a dialect may use fewer for the steps of a large change. See docs/decisions/store/0016.
- */
-export const rowsOfStep = 250;
-
 const maxSteps = 10_000;
 
 /** Repeats a step until it has a result. Rejects with `unavailable` if others keep adding work for too long. */

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rowsOfStep } from "../../lib/queues/steps.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { KeyReads, NewKey, StoredKey } from "../keys/ports.ts";
 import { migrateStore } from "../migrate.ts";
 import type { KeyProof } from "../ports.ts";
 import type { Driver } from "../sql/driver.ts";
-import { rowsOfStep } from "../sql/steps.ts";
 import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
 import { createTestStore, createTestWrites } from "./test-store.ts";
 

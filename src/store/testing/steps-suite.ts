@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { MembershipChange } from "../../contract/log/control-events.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
-import { rowsOfStep } from "../sql/steps.ts";
+import { rowsOfStep } from "../../lib/queues/steps.ts";
 import { messageOf, type OpenDatabase, useStore } from "./log-suite.ts";
 
 const mebibyte = 1024 * 1024;

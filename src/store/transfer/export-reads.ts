@@ -1,3 +1,4 @@
+import { rowsOfStatement } from "../../lib/queues/steps.ts";
 import { withinBytes } from "../log/page-bytes.ts";
 import { importedKind, isMessageOf, isOfConversation } from "../log/past.ts";
 import type { Reader, Row } from "../sql/driver.ts";
@@ -6,7 +7,6 @@ import type { ExportedEntity, ExportedParticipant, ExportReads } from "./ports.t
 type EntityRow = Row & { id: string; name: string | null; blocked_at: number | null };
 type MessageRow = Row & { offset: number; id: string; mid: string | null; kind: string; payload: string | null };
 
-const eventsOfPage = 500;
 const bytesOfPage = 256 * 1024;
 
 const readUsers = `SELECT id, name, blocked_at FROM "user"
@@ -25,7 +25,7 @@ const readParticipantsAfter = `SELECT cid, uid FROM participant
 const page = (isWanted: string) =>
   withinBytes(
     `SELECT "offset", CASE WHEN ${isWanted} THEN OCTET_LENGTH(payload) ELSE 0 END AS bytes
-     FROM event WHERE org = ? AND "offset" > ? AND "offset" <= ? ORDER BY "offset" LIMIT ${eventsOfPage}`,
+     FROM event WHERE org = ? AND "offset" > ? AND "offset" <= ? ORDER BY "offset" LIMIT ${rowsOfStatement}`,
     { maxBytes: bytesOfPage },
   );
 const readMessages = (isWanted: string) =>
