@@ -1,4 +1,4 @@
-import { rowsOfStatement, rowsOfStep } from "../lib/queues/steps.ts";
+import { pauseAfter, rowsOfStatement, rowsOfStep } from "../lib/queues/steps.ts";
 import type { Clock, SteadyClock } from "../lib/time/clock.ts";
 import type { Expiry, Overdue, RetentionReads, RetentionWrites } from "../store/retention/ports.ts";
 
@@ -30,8 +30,6 @@ type Options = {
 const dayMs = 24 * 3600 * 1000;
 const leaseMs = 30_000;
 const skewMayBeMs = 60_000; // far more than NTP leaves and far less than the margin of a day: one clock is wrong
-const shortestPauseMs = 20;
-const pausePerWork = 3; // leaves three quarters of the time to sends, however slow the disk
 const marginDays = 1; // allows for clock differences and for slow recoveries
 const recoveryDaysWhenLifted = 7;
 const readDays = 1; // nodes have played them within seconds, and clients never ask for them again
@@ -83,7 +81,7 @@ export function createRetention(options: Options) {
       const touched = await work();
       if (touched === 0) break;
       total += touched;
-      await pause(Math.max(shortestPauseMs, (elapsed.now() - startedAt) * pausePerWork));
+      await pause(pauseAfter(elapsed.now() - startedAt));
     }
     return total;
   }

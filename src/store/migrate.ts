@@ -1,4 +1,4 @@
-import { rowsOfStatement } from "../lib/queues/steps.ts";
+import { pauseAfter, rowsOfStatement } from "../lib/queues/steps.ts";
 import { lastOfOld, type Migration, migrations, type Step } from "./migrations.ts";
 import type { Dialect } from "./sql/dialect.ts";
 import {
@@ -13,7 +13,6 @@ import {
 } from "./sql/driver.ts";
 import { between, lastOfFirst } from "./sql/key-range.ts";
 
-const pausePerWork = 2; // leaves two thirds of the time to sends
 const tellEveryMs = 10_000;
 
 const rowSecurityOnly = /\b(ROW LEVEL SECURITY|CREATE POLICY)\b/;
@@ -217,7 +216,7 @@ async function backfill(
       const facts = { migration: migration.name, step: index + 1, rows, ...of, took_ms: batch.tookMs };
       tell("migrating the database", facts);
     }
-    if (dialect.isShared) await Bun.sleep((performance.now() - begunAt) * pausePerWork);
+    if (dialect.isShared) await Bun.sleep(pauseAfter(performance.now() - begunAt));
   }
 }
 

@@ -2,7 +2,6 @@ import type { Clock } from "../time/clock.ts";
 
 const everyMs = 5_000;
 const longestPauseMs = 60_000;
-const pausePerWork = 19; // so that reading takes a twentieth of the time
 
 /** A value as it was read, and how long ago that was. */
 export type Reading<Value> = { value: Value; ageMs: number };
@@ -22,8 +21,8 @@ type Options = {
 };
 
 /**
- * Reads a value at once, and then 5 s after each reading. After a slow reading, the pause is longer, so that readings
- * take a twentieth of the time, but never longer than a minute. Of consecutive failures, the first one is reported.
+ * Reads a value at once, and then 5 s after each reading. After a slow reading, the pause is longer, and the longest, a
+ * minute, after one of 5 s or more: readings take less than a tenth of the time. Of consecutive failures, the first one is reported.
  */
 export function followValue<Value>(read: () => Promise<Value>, { clock, onError }: Options): Gauge<Value> {
   let last: { value: Value; at: number } | undefined;
@@ -43,7 +42,8 @@ export function followValue<Value>(read: () => Promise<Value>, { clock, onError 
       isFailing = true;
     }
     if (isStopped) return;
-    const pauseMs = Math.min(longestPauseMs, Math.max(everyMs, (clock.now() - startedAt) * pausePerWork));
+    const slowness = Math.min(1, (clock.now() - startedAt) / everyMs);
+    const pauseMs = Math.max(everyMs, slowness * longestPauseMs);
     timer = setTimeout(() => void readNow(), pauseMs);
   }
 

@@ -9,3 +9,11 @@ export const rowsOfStatement = 500;
  * fewer for the steps of a large change. See docs/decisions/store/0016.
  */
 export const rowsOfStep = 250;
+
+const pausePerWork = 3; // leaves three quarters of the time to sends, however slow the disk
+const shortestPauseMs = 20; // leaves more of it where steps are short
+
+/** How long work in the background pauses after a step that took this long, in milliseconds. */
+export function pauseAfter(stepMs: number): number {
+  return Math.max(shortestPauseMs, stepMs * pausePerWork);
+}

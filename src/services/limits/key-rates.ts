@@ -13,7 +13,10 @@ export function createRateLimit({ clock, ...rate }: Rate & { clock: Clock }) {
     /** Charges a request of this cost or throws `rate_limited`. */
     admit(keyId: string, cost: number): void {
       const waitMs = buckets.waitMs(keyId, rate);
-      if (waitMs === 0) return buckets.charge(keyId, rate, cost);
+      if (waitMs === 0) {
+        buckets.charge(keyId, rate, cost);
+        return;
+      }
       const detail = `this key may send ${perSecond} requests per second`;
       throw rateExceeded({ detail, policy: "requests", quota: perSecond, windowSeconds: 1, waitMs });
     },
