@@ -33,8 +33,6 @@ export type Weights<Item> = {
 
 type Batch<Item, Result> = Waiting<Item, Result>[];
 
-const turnsPerBatch = 128;
-
 type Options<Item, Result> = {
   /** Returns one result per item, in order. A rejection rejects the whole batch. */
   flush(items: Item[]): Promise<Result[]>;
@@ -61,9 +59,10 @@ const oneAtATime: Overlap = { depth: 1, from: Number.POSITIVE_INFINITY };
  */
 export function createBatcher<Item, Result>(options: Options<Item, Result>): Batcher<Item, Result> {
   const { maxBatch, weights, keyOf = () => "", overlap = oneAtATime } = options;
+  // A turn pays for an item of average weight, as it takes one item where there are no weights.
   const queue = createFairQueue<Waiting<Item, Result>>({
     maxItems: options.maxWaiting,
-    ...(weights !== undefined && { maxWeight: weights.maxWaiting, weightPerTurn: weights.maxBatch / turnsPerBatch }),
+    ...(weights !== undefined && { maxWeight: weights.maxWaiting, weightPerTurn: weights.maxBatch / maxBatch }),
     ...(options.keyOf !== undefined && { share: shareOfFree }),
   });
   const underWay = new Set<Batch<Item, Result>>();

@@ -66,7 +66,7 @@ const largeAtOnce = 2;
 const closeWithinSeconds = 5;
 const renewEveryMs = 1_000;
 /** If all connections must stay ready, one in this many calls goes to the last free connection. */
-const callsPerTurn = 32;
+const callsUntilLast = 32;
 /** The owner of work that belongs to no single organization; such work is not limited. */
 const nobodys = "";
 
@@ -107,7 +107,7 @@ export function createPool({
   }
 
   /** Whether the last free connection takes the next call. */
-  const isInTurn = () => staysReady && ++chosen % callsPerTurn === 0;
+  const isInTurn = () => staysReady && ++chosen % callsUntilLast === 0;
   const isIdle = () => waiting.size === 0 && lines.every(({ calls }) => calls.size === 0);
 
   function findFree(now: number): Line | undefined {

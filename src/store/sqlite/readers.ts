@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { unavailable } from "../../contract/errors/errors.ts";
+import { threadSliceUs } from "../../lib/event-loop/thread-scheduler.ts";
 import { createFairQueue, shareOfFree } from "../../lib/queues/fair-queue.ts";
 import { sqliteDialect } from "../sql/dialect.ts";
 import type { Reader, Row, SqlValue } from "../sql/driver.ts";
@@ -11,11 +12,10 @@ const maxWaiting = 20_000;
 // long read.
 const sentAhead = 4;
 const short = { ms: 1, rows: 100 };
-// Bun delivers messages from threads until none are left, and each answer sends the next read: without this limit, one
-// turn of the event loop would last as long as reads are waiting. Rows cost the event loop time, too: a page of a thousand
-// leaves no room for another read in its turn.
-const sentPerTurn = 16;
-const rowsPerRead = 50;
+// Bun delivers messages from threads until none are left, and each answer sends the next read: if reads did not end with a
+// slice of the serving thread, one turn of the event loop would last as long as reads are waiting. Rows cost that thread
+// time, too: a page of a thousand leaves no room for another read in its turn. In microseconds:
+const costs = { read: 63, row: 1 };
 
 type Read = { text: string; values: SqlValue[]; resolve(rows: Row[]): void; reject(error: Error): void };
 type Thread = { worker: Worker; reads: Map<number, Read>; depth: number; closed: PromiseWithResolvers<void> };
@@ -49,7 +49,7 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
   let lastId = 0;
   let state: "open" | "closing" | "lost" = "open";
   const pool = Array.from({ length: threads }, start);
-  let sent = 0; // in this turn of the event loop
+  let spentUs = 0; // in this turn of the event loop
 
   function start(): Thread {
     const worker = new Worker(entry ?? new URL("./reader-worker.ts", import.meta.url), { workerData: file });
@@ -61,7 +61,7 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
       if (report.kind === "closed") thread.closed.resolve();
       if (report.kind === "rows") {
         thread.depth = report.tookMs < short.ms && report.rows.length < short.rows ? sentAhead : 1;
-        spend(report.rows.length / rowsPerRead);
+        spend(report.rows.length * costs.row);
         end(thread, report.id)?.resolve(report.rows);
       }
       if (report.kind === "error") end(thread, report.id)?.reject(receiveError(report.error));
@@ -78,18 +78,18 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
     return read;
   }
 
-  function spend(reads: number): void {
-    if (sent === 0 && reads > 0) {
+  function spend(costUs: number): void {
+    if (spentUs === 0 && costUs > 0) {
       setImmediate(() => {
-        sent = 0;
+        spentUs = 0;
         pool.forEach(fill);
       });
     }
-    sent += reads;
+    spentUs += costUs;
   }
 
   function fill(thread: Thread): void {
-    while (thread.reads.size < thread.depth && queue.size > 0 && sent < sentPerTurn) {
+    while (thread.reads.size < thread.depth && queue.size > 0 && spentUs < threadSliceUs) {
       const next = queue.take();
       if (next !== undefined) send(thread, next);
     }
@@ -97,7 +97,7 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
 
   function send(thread: Thread, read: Read): void {
     const { text, values } = read;
-    spend(1);
+    spend(costs.read);
     thread.reads.set(++lastId, read);
     post(thread, { id: lastId, text, values });
   }
@@ -108,7 +108,7 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
 
   function findFree(): Thread | undefined {
     const thread = pool.reduce((least, each) => (each.reads.size < least.reads.size ? each : least));
-    return thread.reads.size < thread.depth && sent < sentPerTurn ? thread : undefined;
+    return thread.reads.size < thread.depth && spentUs < threadSliceUs ? thread : undefined;
   }
 
   function read(key: string, text: string, values: SqlValue[]): Promise<Row[]> {
