@@ -1,5 +1,6 @@
 import type { DeliveryNews, WatchQuestion } from "../../bus/bus.ts";
 import type { Guard } from "../../lib/observing/guard.ts";
+import { gatherMs } from "../../lib/queues/steps.ts";
 import { joinIds } from "../../lib/text/ids.ts";
 import type { TimerWheel } from "../../lib/time/timer-wheel.ts";
 import type { Connection } from "../connections/connection.ts";
@@ -45,7 +46,6 @@ type Watch = {
 };
 
 const defaultMost = { watches: 65_536, weight: 1_000_000 };
-const tellTogetherMs = 20;
 const longestMs = 60_000;
 const nothing = { online: [], missed: [], acknowledged: [], isPlayed: false, isDone: false };
 
@@ -98,7 +98,7 @@ export function createWatches({ roster, wheel, guard, most = defaultMost }: Depe
   /** Reports at once if nothing else is awaited. */
   function tellSoon(watch: Watch): void {
     if (watch.awaited.size === 0) tell(watch);
-    else watch.tellTimer ??= setTimeout(() => guard(() => tell(watch)), tellTogetherMs);
+    else watch.tellTimer ??= setTimeout(() => guard(() => tell(watch)), gatherMs);
   }
 
   function listenersIn(audience: Audience): Listeners {

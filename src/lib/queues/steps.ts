@@ -10,6 +10,18 @@ export const rowsOfStatement = 500;
  */
 export const rowsOfStep = 250;
 
+/** How many rows one statement reads of which each may hold thousands of ids. */
+export const rowsOfLists = 50;
+
+/** How many bytes a transaction rewrites at most, with the same aim as `rowsOfStep`. */
+export const bytesOfStep = 64 * 1024;
+
+/**
+ * For how long work gathers where a moment more does not matter, in milliseconds: much of it then shares a commit, a query
+ * or a message between nodes.
+ */
+export const gatherMs = 10;
+
 const pausePerWork = 3; // leaves three quarters of the time to sends, however slow the disk
 const shortestPauseMs = 20; // leaves more of it where steps are short
 

@@ -1,5 +1,6 @@
 import { createRecentCopy } from "../../lib/caches/recent-copy.ts";
 import type { Limiter } from "../../lib/queues/limiter.ts";
+import { rowsOfLists } from "../../lib/queues/steps.ts";
 import { joinIds } from "../../lib/text/ids.ts";
 import type { SteadyClock } from "../../lib/time/clock.ts";
 import type { RecipientReads, SentEvent } from "../../store/delivery/ports.ts";
@@ -27,7 +28,6 @@ type Options = {
 type Entry = Known & { refresh(): Promise<void> };
 
 const maxAgeMs = 1_000;
-const rowsAtOnce = 50;
 const manyUsers = 1_000;
 const weightOfEntry = 10; // in users
 
@@ -90,8 +90,8 @@ export async function readFirstDeliveries(
 async function readNew(reads: Reads, org: string, { cid, offset }: Pick<Place, "cid" | "offset">, known: Known) {
   const { times, seen } = known;
   const ids = (await reads.deliveryIds(org, cid, offset)).filter((id) => !seen.has(id));
-  for (let start = 0; start < ids.length; start += rowsAtOnce) {
-    const some = ids.slice(start, start + rowsAtOnce);
+  for (let start = 0; start < ids.length; start += rowsOfLists) {
+    const some = ids.slice(start, start + rowsOfLists);
     for (const { uids, first } of await reads.deliveries(org, some, offset)) times.add(uids, first);
     for (const id of some) seen.add(id);
   }

@@ -1,4 +1,5 @@
 import { firstWithin } from "../../lib/queues/first-within.ts";
+import { bytesOfStep } from "../../lib/queues/steps.ts";
 import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
 import type { ErasureReads, ErasureWrites } from "../../store/messages/ports.ts";
 import type { LogReader, UserReads, UserWrites } from "../../store/ports.ts";
@@ -21,7 +22,6 @@ type Dependencies = {
 };
 
 const mostOfStep = 100; // as in a recall, which clients are told in one event
-const bytesOfStep = 65_536;
 
 /** Creates erasures on the store, which take many small commits, so that nobody waits for a long one. */
 export function createErasures({ users, erasures, schedule, log, clock, elapsed }: Dependencies) {

@@ -1,3 +1,4 @@
+import { rowsOfStep } from "../../lib/queues/steps.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { AttachmentPlace, FileBytes, FileUpkeep, UnwantedBytes } from "../../store/files/ports.ts";
 
@@ -8,7 +9,7 @@ type Options = {
   clock: Clock;
 };
 
-const rowsAtOnce = 100;
+const rowsAtOnce = rowsOfStep / 2; // two rows each: a file, and its bytes
 const uploadsMayTakeMs = 24 * 3600 * 1000;
 const runsPerLook = 60;
 

@@ -3,7 +3,7 @@ import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import { forgetOldest } from "../../lib/caches/forget-oldest.ts";
 import { createAddressSet } from "../../lib/network/addresses.ts";
 import { createBatcher } from "../../lib/queues/batcher.ts";
-import { rowsOfStatement } from "../../lib/queues/steps.ts";
+import { gatherMs, rowsOfStatement } from "../../lib/queues/steps.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { KeyChange, KeyReads, StoredKey } from "../../store/keys/ports.ts";
 import type { Caller } from "./permissions.ts";
@@ -34,7 +34,6 @@ type Options = {
 const defaultTrustMs = 4_000;
 const defaultMaxKeys = 10_000;
 const changesAtFirst = 1_000;
-const paceMs = 10;
 const maxWaiting = 20_000;
 
 /**
@@ -75,7 +74,7 @@ export function createKeyCache(options: Options) {
 
   const lookups = createBatcher<string | undefined, boolean>({
     async flush(ids) {
-      await Bun.sleep(paceMs);
+      await Bun.sleep(gatherMs);
       let hasAnswered = true;
       try {
         await read(ids);

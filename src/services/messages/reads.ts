@@ -2,6 +2,7 @@ import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import type { MarkReadRequest } from "../../contract/messages/reads.ts";
 import { createBatcher } from "../../lib/queues/batcher.ts";
+import { rowsOfStep } from "../../lib/queues/steps.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { NewRead, ReadCall, ReadMarks, ReadResult, ReadScope } from "../../store/reads/ports.ts";
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
@@ -17,7 +18,7 @@ type Dependencies = {
   clock: Clock;
 };
 
-const maxBatch = 100;
+const maxBatch = rowsOfStep / 2; // two rows each: a mark, and an event
 const maxWaiting = 20_000;
 const bytesOfRead = 512;
 const mostLooks = 3;

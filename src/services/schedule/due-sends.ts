@@ -1,5 +1,6 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
 import type { ScheduledRequest } from "../../contract/schedule.ts";
+import { bytesOfStep } from "../../lib/queues/steps.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { KeyReads } from "../../store/keys/ports.ts";
 import type { DueSend, ScheduledSend, ScheduleReads, ScheduleWrites, Settled } from "../../store/schedule/ports.ts";
@@ -28,7 +29,7 @@ type Dependencies = {
 };
 
 // As much as a batch of sends holds of one organization.
-const page = { limit: 64, maxBytes: 64 * 1024 };
+const page = { limit: 64, maxBytes: bytesOfStep };
 /** The name of the server's own sends in the audit log. */
 const operation = "sendScheduled";
 const passing = new Set(["unavailable", "storage_full", "internal"]);

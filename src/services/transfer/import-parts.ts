@@ -1,5 +1,6 @@
 import { type HeraldError, invalidRequest } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
+import { bytesOfStep } from "../../lib/queues/steps.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { ImportFault, ImportItem, ImportOutcome, ImportPart, ImportWrites } from "../../store/transfer/ports.ts";
 import { type Caller, proofOf } from "../keys/permissions.ts";
@@ -31,7 +32,7 @@ type Gathered = {
   last: number;
 };
 
-const bytesOfPart = 128 * 1024;
+const bytesOfPart = 2 * bytesOfStep; // rows are only added
 const partsAtOnce = 2; // one is stored while the next is read
 const mostDeclared = 1_000_000;
 

@@ -2,7 +2,7 @@ import type { Unreached } from "../../contract/webhooks/payloads.ts";
 import type { SteadyClock } from "../../lib/time/clock.ts";
 import type { DueEvent, ToldSoFar, WebhookDeliveryReads, WebhookDeliveryWrites } from "../../store/webhooks/ports.ts";
 import { type Asked, deliveryOf, type NewDelivery } from "./asked.ts";
-import { createPacker, type Part } from "./payloads.ts";
+import { createPacker, deliveriesOfCommit, type Part } from "./payloads.ts";
 import type { UnreachedPages } from "./unreached.ts";
 
 /** Settles events with very many recipients in the background, a few parts per commit. */
@@ -20,7 +20,7 @@ type Dependencies = {
 };
 
 const atOnce = 2;
-const partsAtOnce = 8;
+const partsAtOnce = deliveriesOfCommit / 2; // new rows, with their indexes
 // A claim: when it ends, because its node died or cannot reach the database, the event is due again.
 const holdMs = 60_000;
 const renewAfterMs = 15_000;

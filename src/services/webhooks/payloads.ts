@@ -5,6 +5,9 @@ import type { EventText, ReportedEvent, WebhookDelivery } from "../../store/webh
 /** A list of users that fits into one post, as JSON. */
 export type Part = string;
 
+/** How many deliveries one commit writes at most, up to 20 kB each. */
+export const deliveriesOfCommit = 16;
+
 // Everything but the event and the users: type, time, the organization (up to 128 characters) and the numbers.
 const envelopeBytes = 1_000;
 // The least room for the event: enough to truncate one that was edited after its parts were made.

@@ -17,7 +17,7 @@ import type {
 } from "../../store/webhooks/ports.ts";
 import { type Attempt, wantsNoMore } from "./attempts.ts";
 import { createLanes } from "./lanes.ts";
-import { payloadOf } from "./payloads.ts";
+import { deliveriesOfCommit, payloadOf } from "./payloads.ts";
 import { createResults } from "./results.ts";
 import { keptMs, nextTryAt } from "./tries.ts";
 
@@ -42,8 +42,6 @@ type ClaimPlace = { now: number; claimedAt: number };
 type Job = { delivery: WebhookDelivery; hook: StoredWebhook; body: string } & ClaimPlace;
 
 const queuesAtOnce = 50;
-// Each commit of a claim writes these deliveries, up to 20 kB each.
-const mostClaimedAtOnce = 16;
 // A claim expires in case its node dies. A post takes 15 s at most, and starts only while its claim is young enough.
 const claimMs = 40_000;
 const beginWithinMs = 20_000;
@@ -90,7 +88,7 @@ export function createPosting(dependencies: Dependencies) {
 
   /** Claims deliveries of a webhook that is on. */
   async function claimOf(hook: StoredWebhook, now: number): Promise<WebhookDelivery[]> {
-    const limit = Math.min(lanes.roomOf(hook.ref), mostClaimedAtOnce);
+    const limit = Math.min(lanes.roomOf(hook.ref), deliveriesOfCommit);
     if (limit === 0) return [];
     const queue = { org: hook.org, webhook: hook.ref };
     return await webhookDeliveries.claim(queue, { now, until: now + claimMs, limit });

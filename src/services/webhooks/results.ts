@@ -1,13 +1,13 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
+import { gatherMs } from "../../lib/queues/steps.ts";
 import type { TriedDelivery, WebhookDeliveryWrites } from "../../store/webhooks/ports.ts";
+import { deliveriesOfCommit } from "./payloads.ts";
 
 type Dependencies = {
   store: WebhookDeliveryWrites["finish"];
   onError(error: unknown): void;
 };
 
-const mostAtOnce = 32; // up to 20 kB each, so that no commit takes long
-const gatherMs = 10;
 const againMs = 500;
 
 /**
@@ -43,8 +43,8 @@ export function createResults({ store, onError }: Dependencies) {
 
   async function storeAll(): Promise<void> {
     while (waiting.length > 0 && !isClosed) {
-      if (waiting.length < mostAtOnce) await Bun.sleep(gatherMs);
-      const some = waiting.slice(0, mostAtOnce);
+      if (waiting.length < deliveriesOfCommit) await Bun.sleep(gatherMs);
+      const some = waiting.slice(0, deliveriesOfCommit);
       try {
         await storeSome(some.map(({ result }) => result));
         waiting = waiting.slice(some.length);

@@ -1,4 +1,5 @@
 import type { NewAudience, NewDelivery, Play } from "../../contract/log/deliveries.ts";
+import { rowsOfLists } from "../../lib/queues/steps.ts";
 import { joinIds } from "../../lib/text/ids.ts";
 import { readAudiences } from "../messages/audience.ts";
 import type { Driver, Reader, Row, Sql, SqlValue, Transaction } from "../sql/driver.ts";
@@ -155,9 +156,8 @@ export function decodePlays(text: string): Play[] {
 type Gathered = Row & { org: string; cid: string; offset: number; id: string; uids: string; plays: string };
 type EventRow = Row & { org: string; offset: number; id: string; cid: string | null };
 
-const rowsAtOnce = 50;
 const findCombined = `SELECT org, cid, "offset", id, uids, plays FROM delivery WHERE kind = 'receipt' AND connections = 0
-  ORDER BY org, cid, "offset" LIMIT ${rowsAtOnce}`;
+  ORDER BY org, cid, "offset" LIMIT ${rowsOfLists}`;
 const removeCombined = `DELETE FROM delivery WHERE org = ? AND cid = ? AND kind = 'receipt' AND "offset" = ? AND id = ?`;
 
 /**
