@@ -1,6 +1,7 @@
 import type { DeliveryNews, WatchQuestion } from "../../bus/bus.ts";
 import type { Guard } from "../../lib/observing/guard.ts";
 import { gatherMs } from "../../lib/queues/steps.ts";
+import { createSetsByKey } from "../../lib/sets-by-key.ts";
 import { joinIds } from "../../lib/text/ids.ts";
 import type { TimerWheel } from "../../lib/time/timer-wheel.ts";
 import type { Connection } from "../connections/connection.ts";
@@ -56,8 +57,8 @@ const nothing = { online: [], missed: [], acknowledged: [], isPlayed: false, isD
 export function createWatches({ roster, wheel, guard, most = defaultMost }: Dependencies) {
   const watches = new Map<string, Watch>();
   const byEvent = new Map<string, Watch>();
-  const byAck = new Map<string, Set<Watch>>();
-  const byAwaited = new Map<Listener, Set<Watch>>();
+  const byAck = createSetsByKey<string, Watch>();
+  const byAwaited = createSetsByKey<Listener, Watch>();
   const acknowledging = new WeakSet<Listener>();
   const byAudience = new WeakMap<Audience, { changes: number; listeners: Listeners }>();
   let weight = 0;
@@ -66,9 +67,7 @@ export function createWatches({ roster, wheel, guard, most = defaultMost }: Depe
 
   function stopAwaiting(watch: Watch, connection: Listener): void {
     watch.awaited.delete(connection);
-    const others = byAwaited.get(connection);
-    others?.delete(watch);
-    if (others?.size === 0) byAwaited.delete(connection);
+    byAwaited.remove(connection, watch);
   }
 
   function end(id: string): void {
@@ -78,9 +77,7 @@ export function createWatches({ roster, wheel, guard, most = defaultMost }: Depe
     watches.delete(id);
     const { org, event, ack } = watch.question;
     byEvent.delete(joinIds(org, event));
-    const ofAck = byAck.get(joinIds(org, ack));
-    ofAck?.delete(watch);
-    if (ofAck?.size === 0) byAck.delete(joinIds(org, ack));
+    byAck.remove(joinIds(org, ack), watch);
     for (const connection of watch.awaited) stopAwaiting(watch, connection);
     weight -= watch.weight;
     watch.cancelTimer();
@@ -121,8 +118,7 @@ export function createWatches({ roster, wheel, guard, most = defaultMost }: Depe
     for (const connection of roster.ofAll(watch.question.org, listeners.uids)) {
       if (!acknowledging.has(connection)) continue;
       watch.awaited.add(connection);
-      const others = byAwaited.get(connection) ?? new Set();
-      byAwaited.set(connection, others.add(watch));
+      byAwaited.add(connection, watch);
     }
     watch.heardBy = listeners.set;
     watch.weight = watch.awaited.size + (listeners.areOfAudience ? 1 : listeners.uids.length);
@@ -149,8 +145,7 @@ export function createWatches({ roster, wheel, guard, most = defaultMost }: Depe
       };
       watches.set(id, watch);
       byEvent.set(joinIds(org, event), watch);
-      const ofAck = byAck.get(joinIds(org, ack)) ?? new Set();
-      byAck.set(joinIds(org, ack), ofAck.add(watch));
+      byAck.add(joinIds(org, ack), watch);
       tellNews(nothing);
     },
     end,
@@ -184,7 +179,7 @@ export function createWatches({ roster, wheel, guard, most = defaultMost }: Depe
     /** Notes that a connection is gone, and awaits it no longer. */
     left(connection: Listener): void {
       if (playing?.watch.question.org === connection.org) playing.cut.add(connection.uid);
-      for (const watch of byAwaited.get(connection) ?? []) {
+      for (const watch of byAwaited.of(connection) ?? []) {
         stopAwaiting(watch, connection);
         if (watch.awaited.size === 0) guard(() => tell(watch));
       }
@@ -194,7 +189,7 @@ export function createWatches({ roster, wheel, guard, most = defaultMost }: Depe
       acknowledging.add(connection);
       if (byAck.size === 0) return;
       const { org, uid } = connection;
-      for (const watch of ids.flatMap((id) => [...(byAck.get(joinIds(org, id)) ?? [])])) {
+      for (const watch of ids.flatMap((id) => [...(byAck.of(joinIds(org, id)) ?? [])])) {
         const isNews = watch.heardBy?.has(uid) === true && !watch.acknowledged.has(uid);
         const isAwaited = watch.awaited.has(connection);
         if (isNews) {

@@ -1,5 +1,6 @@
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createGuard } from "../../lib/observing/guard.ts";
+import { createSetsByKey } from "../../lib/sets-by-key.ts";
 import { joinIds } from "../../lib/text/ids.ts";
 import type { StreamFrames } from "../streams/stream-frames.ts";
 import { messageIn } from "./event-facts.ts";
@@ -13,15 +14,6 @@ export type StreamListener = { deliver(frame: Uint8Array, message: string | unde
 
 /** A feed. It receives every event of its organization and shows those that its filter selects. */
 export type FeedListener = { hear(event: LogEvent): Played; end(): void };
-
-/** Listeners by name. A name without any costs nothing. */
-export type Listeners<Listener> = {
-  add(name: string, listener: Listener): void;
-  remove(name: string, listener: Listener): void;
-  of(name: string): ReadonlySet<Listener> | undefined;
-  /** The number of names that have listeners. */
-  readonly size: number;
-};
 
 /** The topic of a conversation. */
 export function conversationTopic(org: string, cid: string): string {
@@ -52,8 +44,8 @@ type Dependencies = {
  */
 export function createTopics({ frames, onDelivery, onError }: Dependencies) {
   const guard = createGuard(onError);
-  const streams = createListeners<StreamListener>();
-  const feeds = createListeners<FeedListener>();
+  const streams = createSetsByKey<string, StreamListener>();
+  const feeds = createSetsByKey<string, FeedListener>();
   return {
     /** Streams, by topic. */
     streams,
@@ -85,22 +77,3 @@ export function createTopics({ frames, onDelivery, onError }: Dependencies) {
 
 /** The topics of streams and feeds on one node. */
 export type Topics = ReturnType<typeof createTopics>;
-
-function createListeners<Listener>(): Listeners<Listener> {
-  const all = new Map<string, Set<Listener>>();
-  return {
-    add(name, listener) {
-      const listeners = all.get(name) ?? new Set();
-      all.set(name, listeners.add(listener));
-    },
-    remove(name, listener) {
-      const listeners = all.get(name);
-      listeners?.delete(listener);
-      if (listeners?.size === 0) all.delete(name);
-    },
-    of: (name) => all.get(name),
-    get size() {
-      return all.size;
-    },
-  };
-}
