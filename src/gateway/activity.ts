@@ -16,7 +16,8 @@ export type ActivityListener = {
   write(frames: string[]): void;
 };
 
-type Dependencies = {
+/** What the activity of users needs of its node. */
+export type ActivityParts = {
   bus: Pick<ActivityBus, "followActivity">;
   presence: Pick<Presence, "onlineAmong">;
   acquaintances: Pick<Acquaintances, "idsAmong" | "lastSeen">;
@@ -40,7 +41,7 @@ type Followed = {
  * Creates the activity of users for one node's connections. A notification of another node is only a reason to ask all of them,
  * one question at a time for each organization, so that answers are never applied out of order.
  */
-export function createActivity({ bus, presence, acquaintances, clock, onError }: Dependencies) {
+export function createActivity({ bus, presence, acquaintances, clock, onError }: ActivityParts) {
   const followed = new Map<string, Followed>();
   const subscriptions = new Map<ActivityListener, { user: Followed; letGo(): void }>();
   const waiting = new Map<string, Set<Followed>>();

@@ -8,18 +8,12 @@ import { type OutageEvents, tellOutages } from "../lib/observing/outages.ts";
 import { createLimiter } from "../lib/queues/limiter.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { createTimerWheel } from "../lib/time/timer-wheel.ts";
-import type { Receipts } from "../services/delivery/receipts.ts";
-import type { Acquaintances } from "../services/directory/acquaintances.ts";
 import type { LastSeen } from "../services/directory/last-seen.ts";
 import type { FeedStarts } from "../services/feeds.ts";
-import type { FileAddresses } from "../services/files/file-addresses.ts";
 import type { OrganizationLimits } from "../services/limits/organization-limits.ts";
-import type { HistoryReader } from "../services/messages/history.ts";
-import type { Reads } from "../services/messages/reads.ts";
 import type { Recovery } from "../services/messages/recovery.ts";
-import type { Presence } from "../services/presence.ts";
 import type { Sessions } from "../services/sessions/sessions.ts";
-import { createActivity } from "./activity.ts";
+import { type ActivityParts, createActivity } from "./activity.ts";
 import { createAdmission } from "./connections/admission.ts";
 import type { LineLimits } from "./connections/line-parts.ts";
 import { createOrigins } from "./connections/origins.ts";
@@ -42,7 +36,7 @@ import { answerPresence } from "./presence.ts";
 import { createFeeds } from "./streams/feeds.ts";
 import { createStreams } from "./streams/sse.ts";
 import { createStreamFrames } from "./streams/stream-frames.ts";
-import { createRequestHandler } from "./websocket/requests.ts";
+import { createRequestHandler, type RequestServices } from "./websocket/requests.ts";
 import { createWebSockets } from "./websocket/websocket.ts";
 
 const tickMs = 250;
@@ -55,53 +49,46 @@ const admitted = { places: 32, maxWaiting: 20_000, maxWaitMs: 10_000 };
 const comeBackWithinMs = 10_000;
 const replayed = { places: 8, maxWaiting: 20_000, maxWaitMs: 30_000 };
 
-type Dependencies = OutageEvents & {
-  bus: Pick<Bus & WatchBus & ActivityBus, "subscribe" | "respond" | "watchWith" | "tellActivity" | "followActivity">;
-  /** Who is connected, on all nodes. */
-  presence: Pick<Presence, "onlineAmong">;
-  lastSeen: Pick<LastSeen, "note">;
-  log: Log;
-  sessions: Sessions;
-  organizationLimits: Pick<OrganizationLimits, "know" | "limitsOf">;
-  recovery: Recovery;
-  history: HistoryReader;
-  receipts: Receipts;
-  reads: Pick<Reads, "markAs">;
-  acquaintances: Acquaintances;
-  fileAddresses: Pick<FileAddresses, "urlsOf">;
-  ledger: DeliveryLedger;
-  feedStarts: FeedStarts;
-  /** The clock that tokens expire by. */
-  clock: Clock;
-  /** The clock of heartbeats and rates, which must not stop or jump when the wall clock is set. */
-  steadyClock: Clock;
-  clientAddress: ClientAddress;
-  /** Origins whose pages may connect besides the server's own; `*` for all. */
-  allowedOrigins: ReadonlySet<string>;
-  /** Called for each page that is refused because of its origin. */
-  onForbiddenOrigin(origin: string): void;
-  limits: LineLimits & {
-    connectionsPerUser: number;
-    connectionsPerAddress: number;
-    /** Requests per user and minute, over all connections. */
-    userRequests: number;
-    organizationBacklogBytes: number;
-    nodeBacklogBytes: number;
+type Dependencies = OutageEvents &
+  ActivityParts &
+  RequestServices & {
+    bus: Pick<Bus & WatchBus & ActivityBus, "subscribe" | "respond" | "watchWith" | "tellActivity">;
+    lastSeen: Pick<LastSeen, "note">;
+    log: Log;
+    sessions: Sessions;
+    organizationLimits: Pick<OrganizationLimits, "know" | "limitsOf">;
+    recovery: Recovery;
+    ledger: DeliveryLedger;
+    feedStarts: FeedStarts;
+    /** The clock of heartbeats and rates, which must not stop or jump when the wall clock is set. */
+    steadyClock: Clock;
+    clientAddress: ClientAddress;
+    /** Origins whose pages may connect besides the server's own; `*` for all. */
+    allowedOrigins: ReadonlySet<string>;
+    /** Called for each page that is refused because of its origin. */
+    onForbiddenOrigin(origin: string): void;
+    limits: LineLimits & {
+      connectionsPerUser: number;
+      connectionsPerAddress: number;
+      /** Requests per user and minute, over all connections. */
+      userRequests: number;
+      organizationBacklogBytes: number;
+      nodeBacklogBytes: number;
+    };
+    /** Bun's native topics. */
+    sockets: NativeTopics;
+    /** The id of this node. */
+    nodeId: string;
+    /**
+     * Called when an organization's log is no longer the one that was played; its connections have been told to rejoin.
+     */
+    onBreak(org: string, found: LogBreak): void;
+    /** The organization's current rates on this node, for presence answers. */
+    ratesOf(org: string): { requests: number; messages: number };
+    thread: ThreadScheduler;
+    /** Wraps the play of each event, if set. */
+    tracePlay?: TracePlay | undefined;
   };
-  /** Bun's native topics. */
-  sockets: NativeTopics;
-  /** The id of this node. */
-  nodeId: string;
-  /**
-   * Called when an organization's log is no longer the one that was played; its connections have been told to rejoin.
-   */
-  onBreak(org: string, found: LogBreak): void;
-  /** The organization's current rates on this node, for presence answers. */
-  ratesOf(org: string): { requests: number; messages: number };
-  thread: ThreadScheduler;
-  /** Wraps the play of each event, if set. */
-  tracePlay?: TracePlay | undefined;
-};
 
 const restoreAdvice = "its row in the database is not what Herald wrote; restore it from a backup";
 

@@ -60,9 +60,7 @@ export function createStreams(parts: LineParts & { topics: Topics }) {
     });
   }
 
-  type Opening = { request: Request; address: string; id: string; onEnd(): void };
-
-  async function answer({ request, address, id, onEnd }: Opening): Promise<Response> {
+  async function answer(request: Request, address: string, id: string, onEnd: () => void): Promise<Response> {
     const owner = createOwner(onError);
     onAbort(request.signal, owner.close); // before anything is taken
     try {
@@ -102,12 +100,8 @@ export function createStreams(parts: LineParts & { topics: Topics }) {
       const preflight = answerPreflight(request, cors);
       if (preflight !== undefined) return preflight;
       server.timeout(request, 0);
-      const response = await answer({
-        request,
-        address: networkOf(clientAddress(request, server)),
-        id,
-        onEnd: () => server.timeout(request, takenWithinSeconds),
-      });
+      const address = networkOf(clientAddress(request, server));
+      const response = await answer(request, address, id, () => server.timeout(request, takenWithinSeconds));
       // Bun keeps the disabled time-out for later requests on the connection, so there must be none.
       for (const [name, value] of Object.entries({ ...cors, Connection: "close" })) response.headers.set(name, value);
       return response;

@@ -13,12 +13,16 @@ import type { Reads } from "../../services/messages/reads.ts";
 import type { Activity, ActivityListener } from "../activity.ts";
 import type { Connection } from "../connections/connection.ts";
 
-type Dependencies = {
+/** The services that answer requests. */
+export type RequestServices = {
   history: Pick<HistoryReader, "conversationsOf" | "messagesFor">;
   receipts: Pick<Receipts, "acknowledge">;
   reads: Pick<Reads, "markAs">;
   acquaintances: Pick<Acquaintances, "usersByIds" | "participantsByCids">;
   fileAddresses: Pick<FileAddresses, "urlsOf">;
+};
+
+type Dependencies = RequestServices & {
   activity: Pick<Activity, "subscribe" | "unsubscribe">;
   /** Called when receipts of a connection are stored. */
   onAcknowledged(connection: Asker, ids: readonly string[]): void;

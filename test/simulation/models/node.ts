@@ -202,7 +202,7 @@ export function createNode(options: Options): Node {
       maxDays: maxRecoveredMs / dayMs,
       clock,
     }),
-    history: { messages: neverUsed, messagesFor: neverUsed, conversationsOf: neverUsed },
+    history: { messagesFor: neverUsed, conversationsOf: neverUsed },
     receipts: { acknowledge: neverUsed },
     reads: { markAs: neverUsed },
     fileAddresses: { urlsOf: neverUsed },
