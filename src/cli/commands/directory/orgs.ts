@@ -13,12 +13,15 @@ const columns: Column<DirectoryEntry>[] = [
   { title: "CREATED", cell: ({ created_at }) => created_at },
 ];
 
-const limitNames: (keyof OrganizationLimits)[] = [
-  "requests_per_second",
-  "messages_per_second",
-  "connections",
-  "stored_bytes",
-];
+/** The names of the limits, and of their options. */
+const limits = [
+  ["requests_per_second", "requestsPerSecond"],
+  ["messages_per_second", "messagesPerSecond"],
+  ["connections", "connections"],
+  ["stored_bytes", "storedBytes"],
+] as const;
+
+type LimitOptions = { [Option in (typeof limits)[number][1]]?: ReturnType<typeof parseLimit> };
 
 /** `herald orgs list`, `get`, `put` and `delete`. */
 export function addOrgsCommands(program: Command, output: Output): void {
@@ -39,7 +42,7 @@ export function addOrgsCommands(program: Command, output: Output): void {
     call: ({ admin }, org: string) => admin().getOrganization(org),
     show(shown) {
       printFields(titleOf(shown), [["created", shown.created_at]], output);
-      createTable(limitColumns(shown), output).print(limitNames);
+      createTable(limitColumns(shown), output).print(limits.map(([name]) => name));
     },
   });
   const put = "create an organization, or change its name and its limits; what is not given stays as it is";
@@ -47,9 +50,9 @@ export function addOrgsCommands(program: Command, output: Output): void {
     help: '\nA limit is a whole number, 0 for no limit, or `default` for that of the server.\n\nExamples:\n  herald orgs put bakery --name "The bakery"\n  herald orgs put bakery --messages-per-second 100 --stored-bytes default',
     json: "print the server's response as one JSON object",
     call({ admin }, org: string, options: NameOptions & LimitOptions) {
-      const limits = limitsOf(options);
-      const given = Object.keys(limits).length > 0;
-      return admin().putOrganization(org, { ...nameField(options), ...(given && { limits }) });
+      const given = limitsOf(options);
+      const hasLimits = Object.keys(given).length > 0;
+      return admin().putOrganization(org, { ...nameField(options), ...(hasLimits && { limits: given }) });
     },
     done: (answer) => `saved ${titleOf(answer)}`,
   });
@@ -72,14 +75,6 @@ function limitColumns({ limits, usage }: Organization): Column<keyof Organizatio
   ];
 }
 
-type GivenLimit = ReturnType<typeof parseLimit>;
-type LimitOptions = {
-  requestsPerSecond?: GivenLimit;
-  messagesPerSecond?: GivenLimit;
-  connections?: GivenLimit;
-  storedBytes?: GivenLimit;
-};
-
 function addLimitOptions(command: Command): Command {
   return command
     .option("--requests-per-second <limit>", "requests per second over all keys", parseLimit)
@@ -90,12 +85,8 @@ function addLimitOptions(command: Command): Command {
 
 /** The limits that were given, as the server takes them: `null` is its default. */
 function limitsOf(options: LimitOptions): Partial<OrganizationLimits> {
-  const given = {
-    requests_per_second: options.requestsPerSecond,
-    messages_per_second: options.messagesPerSecond,
-    connections: options.connections,
-    stored_bytes: options.storedBytes,
-  };
-  const limits = Object.entries(given).map(([name, limit]) => [name, limit === "default" ? null : limit] as const);
-  return Object.fromEntries(limits.filter(([, limit]) => limit !== undefined));
+  const given = limits.filter(([, option]) => options[option] !== undefined);
+  return Object.fromEntries(
+    given.map(([name, option]) => [name, options[option] === "default" ? null : options[option]]),
+  );
 }

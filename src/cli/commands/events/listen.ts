@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type FeedEvent, HeraldApiError } from "../../../../sdk/admin.ts";
+import { type AdminClient, type FeedEvent, HeraldApiError } from "../../../../sdk/admin.ts";
 import {
   createClient,
   HeraldConnectionError,
@@ -117,11 +117,7 @@ async function listen(
   }
 }
 
-function createTokenSource(
-  admin: ReturnType<ReturnType<typeof accessServer>["admin"]>,
-  org: string | undefined,
-  user: string | undefined,
-): () => Promise<string> {
+function createTokenSource(admin: AdminClient, org: string | undefined, user: string | undefined) {
   if (org === undefined || user === undefined) {
     throw new CliError(exitCodes.usage, "no user to connect as. Give --org and --user, or --token.");
   }
