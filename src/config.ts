@@ -211,21 +211,12 @@ const schema = z.strictObject(settings);
 /** All settings, parsed and frozen. Each is in the unit that its name says; a lifted limit is `Infinity`. */
 export type Config = Readonly<z.output<typeof schema>>;
 
-/** A setting as `herald serve --help` shows it. */
-export type SettingHelp = { name: string; defaultValue: string; description: string };
-
-/** Every setting with its default, in the form in which it is set. */
-export function describeSettings(): SettingHelp[] {
-  return Object.entries(settings).map(([name, type]) => ({
-    name,
-    defaultValue: defaultText(type),
-    description: type.description ?? "",
-  }));
-}
-
-function defaultText(type: z.ZodType): string {
-  const json = z.toJSONSchema(type, { io: "input", unrepresentable: "any" });
-  return json.default === undefined ? "" : String(json.default);
+/** Every setting as `herald serve --help` shows it, with its default in the form in which it is set. */
+export function describeSettings() {
+  return Object.entries(settings).map(([name, type]) => {
+    const { default: fallback = "" } = z.toJSONSchema(type, { io: "input", unrepresentable: "any" });
+    return { name, defaultValue: String(fallback), description: type.description ?? "" };
+  });
 }
 
 /** The variables of commands that call a server (`src/cli/access`). They are no settings, and a server ignores them. */

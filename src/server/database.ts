@@ -14,6 +14,8 @@ import type { Database, DatabaseEvents } from "../store/store.ts";
 import { explainFile } from "./file-faults.ts";
 import { removeUnfinishedBackups } from "./unfinished-backups.ts";
 
+const insufficientPrivilege = "42501"; // SQLSTATE (PostgreSQL, appendix A)
+
 /**
  * Opens the configured database: SQLite in the data folder, or PostgreSQL. Throws `ConfigError` for what the operator
  * can fix.
@@ -39,7 +41,8 @@ export async function openDatabase(
       const { is, advice } = error.reason;
       throw new ConfigError(`HERALD_DATABASE_URL: the database at ${new URL(url).host} ${is}; ${advice}`);
     }
-    if (isForbidden(error) && migrationUrl === undefined) {
+    const state = errorCodeOf(error instanceof HeraldError ? error.cause : error);
+    if (state === insufficientPrivilege && migrationUrl === undefined) {
       throw new ConfigError(
         `HERALD_DATABASE_URL: its user may not migrate the database to this version of Herald (${rootCauseOf(error)}); set HERALD_MIGRATION_URL to a user that owns the tables, or run \`herald migrate\` as that user first`,
       );
@@ -85,10 +88,4 @@ export async function checkStore(reader: Pick<Reader, "all">, onError: (error: u
     onError(error);
     return "cannot be read; see this node's log";
   }
-}
-
-/** Whether the error is SQLSTATE insufficient_privilege (PostgreSQL, appendix A). */
-function isForbidden(error: unknown): boolean {
-  const root = error instanceof HeraldError ? error.cause : error;
-  return errorCodeOf(root) === "42501";
 }
