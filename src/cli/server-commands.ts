@@ -87,7 +87,7 @@ export function addList<Item>(
     });
 }
 
-/** The arguments of a command, then its options, but for those that say which server to call, how to print, and only to try. */
+/** The arguments of a command, then its options, but for those that say which server to call, how to print, or only to try. */
 function argsOf(command: Command): unknown[] {
   const { url, key, profile, config, timeout, json, limit, all, cursor, dryRun, ...own } = command.opts();
   return [...command.processedArgs, own];
