@@ -25,13 +25,11 @@ type Options = {
   /** A clock that never goes back. */
   elapsed: Clock;
   onError(error: unknown): void;
-  /** How long an answer of the store is trusted, in milliseconds. */
-  trustMs?: number;
   maxKeys?: number;
 };
 
-// Less than the 5 s within which a revocation takes effect on every node (api.md, section 5).
-const defaultTrustMs = 4_000;
+// How long an answer of the store is trusted: less than the 5 s within which a revocation takes effect on every node (api.md, section 5).
+const trustMs = 4_000;
 const defaultMaxKeys = 10_000;
 const changesAtFirst = 1_000;
 const maxWaiting = 20_000;
@@ -43,8 +41,7 @@ const maxWaiting = 20_000;
  * changed last is not as it was, all keys are forgotten and read anew: the database may have lost its last commits, among
  * them revocations, and reused their versions. Beyond `maxKeys`, the oldest entry is dropped.
  */
-export function createKeyCache(options: Options) {
-  const { keys, elapsed, onError, trustMs = defaultTrustMs, maxKeys = defaultMaxKeys } = options;
+export function createKeyCache({ keys, elapsed, onError, maxKeys = defaultMaxKeys }: Options) {
   const known = new Map<string, KnownSecret[]>();
   let seen: KeyChange | undefined; // the key changed last, as far as this cache knows
   let isFilled = false;

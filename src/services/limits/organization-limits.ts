@@ -24,8 +24,6 @@ type Options = {
   /** A clock that never goes back. */
   elapsed: Clock;
   onError(error: unknown): void;
-  /** How long an answer of the store is trusted, in milliseconds. */
-  trustMs?: number;
   maxOrganizations?: number;
 };
 
@@ -42,8 +40,8 @@ type Known = {
   usedAt: number;
 };
 
-// Less than the 5 s within which a change takes effect on every node.
-const defaultTrustMs = 4_000;
+// How long an answer of the store is trusted: less than the 5 s within which a change takes effect on every node.
+const trustMs = 4_000;
 const defaultMaxOrganizations = 10_000;
 const refreshEveryMs = 1_000;
 const refreshedWhileUsedWithinMs = 10_000;
@@ -54,8 +52,7 @@ const maxWaiting = 20_000;
  * those used lately, in queries of 500, one at a time.
  */
 export function createOrganizationLimits(options: Options) {
-  const { organizations, defaults, elapsed, onError, trustMs = defaultTrustMs } = options;
-  const { maxOrganizations = defaultMaxOrganizations } = options;
+  const { organizations, defaults, elapsed, onError, maxOrganizations = defaultMaxOrganizations } = options;
   const known = new Map<string, Known>();
 
   async function read(orgs: string[]): Promise<void> {

@@ -45,12 +45,7 @@ export type BatchCounts = {
 };
 
 /** One batch. */
-export type BatchRun = {
-  /** The answers, a text of whole lines at a time. Lines are read and sent once the first is asked for. */
-  answers: AsyncGenerator<string, void>;
-  /** Ends it after what is being stored, with a last line that says why. */
-  end(error: HeraldError): void;
-};
+export type BatchRun = ReturnType<typeof createBatchRun>;
 
 type Dependencies = BatchTarget & {
   onError(error: unknown, requestId: string): void;
@@ -72,7 +67,7 @@ const dryRunsAtOnce = { items: 8, weight: 256 * 1024 };
 const mayWaitMs = 10_000; // less than an idle connection may
 
 /** Creates a batch. The lines go to the log one after the other, so the log has them in their order. */
-export function createBatchRun(dependencies: Dependencies): BatchRun {
+export function createBatchRun(dependencies: Dependencies) {
   const { problemForm, elapsed, onError, reader, thread, wish, call, onEnd } = dependencies;
   const { caller, isDryRun, perSecond, blocks } = wish;
   const { requestId } = call;
@@ -86,8 +81,9 @@ export function createBatchRun(dependencies: Dependencies): BatchRun {
   const sends = createBatchSends({ ...dependencies, caller, isDryRun, mayWaitMs, isOver: () => isOver });
 
   const textOf = (answer: BatchAnswer | object) => `${JSON.stringify(answer)}\n`;
+  const problemOf = (error: HeraldError) => problemDocument(error, requestId, problemForm);
   const lastLine = ({ line, error }: Extract<Answered, { error: HeraldError }>) =>
-    textOf({ done: false, line, problem: problemDocument(error, requestId, problemForm) });
+    textOf({ done: false, line, problem: problemOf(error) });
 
   function known(thrown: unknown): HeraldError {
     const error = toHeraldError(thrown);
@@ -101,6 +97,7 @@ export function createBatchRun(dependencies: Dependencies): BatchRun {
     window.close();
   }
 
+  /** Ends the batch after what is being stored, with a last line that says why. */
   function end(error: HeraldError): void {
     if (isOver) return;
     window.add(Promise.resolve({ line: next, error }), 0);
@@ -109,20 +106,15 @@ export function createBatchRun(dependencies: Dependencies): BatchRun {
 
   function refuse(line: number, error: HeraldError): Answered {
     counts.failed++;
-    return {
-      line,
-      text: textOf({ line, status: error.status, problem: problemDocument(error, requestId, problemForm) }),
-    };
+    return { line, text: textOf({ line, status: error.status, problem: problemOf(error) }) };
   }
 
   async function answerOf(line: number, outcome: Promise<Sent<object>>): Promise<Answered> {
     try {
       const { body, isReplay } = await outcome;
       if (!isDryRun) counts[isReplay ? "replayed" : "stored"]++;
-      return {
-        line,
-        text: textOf({ line, status: isDryRun ? 200 : 201, ...body, ...(isReplay && { replayed: true }) }),
-      };
+      const status = isDryRun ? 200 : 201;
+      return { line, text: textOf({ line, status, ...body, ...(isReplay && { replayed: true }) }) };
     } catch (thrown) {
       const error = known(thrown);
       if (!endsBatch(error)) return refuse(line, error);
@@ -220,7 +212,11 @@ export function createBatchRun(dependencies: Dependencies): BatchRun {
     }
   }
 
-  return { answers: beginTexts(answer()), end };
+  return {
+    /** The answers, a text of whole lines at a time. Lines are read and sent once the first is asked for. */
+    answers: beginTexts(answer()),
+    end,
+  };
 }
 
 /** Whether nothing more can be sent: the node stops or is overloaded, the store is away or full, the key was revoked. */

@@ -18,7 +18,7 @@ import { createTestStore } from "../../../src/store/testing/test-store.ts";
 /** The bootstrap key of `openKeys`. */
 export const bootstrapKey = "bootstrap-key-0123456789abcdefghijklmnop";
 
-type Options = { maxKeys?: number; trustMs?: number; refusals?: { perSecond: number; burst: number } };
+type Options = { maxKeys?: number; refusals?: { perSecond: number; burst: number } };
 
 /**
  * Opens keys on a real database, with a clock and a link to the store that the test controls. Organizations `o1` and
