@@ -46,6 +46,7 @@ const keyring = createKeyring({
 const use = {
   know: () => undefined,
   admitRequest: () => undefined,
+  admitOnceKnown: () => undefined,
   chargeRequest: () => undefined,
   admitSend: async () => () => undefined,
 };

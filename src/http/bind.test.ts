@@ -49,6 +49,7 @@ function serve() {
     use: {
       know: () => undefined,
       admitRequest: () => undefined,
+      admitOnceKnown: () => undefined,
       chargeRequest: () => undefined,
     },
     thread: createThreadScheduler(),

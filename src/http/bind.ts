@@ -4,11 +4,9 @@ import type { Operation } from "../contract/operations/operation.ts";
 import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import { createQueue } from "../lib/queues/queue.ts";
 import { nobody } from "../services/keys/permissions.ts";
-import type { RateLimit } from "../services/limits/key-rates.ts";
-import type { OrganizationUse } from "../services/limits/organization-use.ts";
 import { type Answer, createRefuser, createResponder, tellExpiry } from "./call/answer.ts";
 import { createAuthenticator } from "./call/authenticate.ts";
-import { createCharges } from "./call/charges.ts";
+import { createCharges, type Payers } from "./call/charges.ts";
 import type { Dependencies, Exchange, PathParts, Router, TakeTurn } from "./call/exchange.ts";
 import { createLongCalls, type LongCall } from "./call/long-call.ts";
 import { createInputReader, type Input } from "./call/read.ts";
@@ -22,12 +20,7 @@ type Handler<Of extends Operation> = (input: Input<Of>, call: () => LongCall) =>
 /** Binds an operation of the contract to its handler. */
 export type Bind = <Of extends Operation>(operation: Of, handler: Handler<Of>) => void;
 
-type BindParts = Dependencies & {
-  app: Router;
-  rateLimit: RateLimit;
-  use: Pick<OrganizationUse, "know" | "admitRequest" | "chargeRequest">;
-  thread: ThreadScheduler;
-};
+type BindParts = Dependencies & Payers & { app: Router; thread: ThreadScheduler };
 
 /**
  * Creates the single path that every operation takes: authenticate, charge, read, run, answer. A step returns a promise only

@@ -5,7 +5,7 @@ import { type Caller, nobody } from "../../services/keys/permissions.ts";
 import { requestCosts } from "../../services/limits/costs.ts";
 import type { RateLimit } from "../../services/limits/key-rates.ts";
 import { onceAllowed } from "../../services/limits/once-allowed.ts";
-import { admitOnceKnown, type OrganizationUse } from "../../services/limits/organization-use.ts";
+import type { OrganizationUse } from "../../services/limits/organization-use.ts";
 
 /** What one call has cost so far, and who pays: its key, and the key's organization or else the one that the call names. */
 export type Charge = { cost: number; payer: Caller; org: string | undefined; hasOrgPaid: boolean };
@@ -13,13 +13,14 @@ export type Charge = { cost: number; payer: Caller; org: string | undefined; has
 /** Charges calls. A call without a key is charged to nobody. */
 export type Charges = ReturnType<typeof createCharges>;
 
-type Dependencies = {
+/** Who is charged: keys by their rate limit, organizations by their use. */
+export type Payers = {
   rateLimit: RateLimit;
-  use: Pick<OrganizationUse, "know" | "admitRequest" | "chargeRequest">;
+  use: Pick<OrganizationUse, "know" | "admitOnceKnown" | "admitRequest" | "chargeRequest">;
 };
 
-/** Creates the charges of calls, which keys pay by their rate limit, and organizations by their use. */
-export function createCharges({ rateLimit, use }: Dependencies) {
+/** Creates the charges of calls. */
+export function createCharges({ rateLimit, use }: Payers) {
   function notePaid(charge: Charge, org: string | undefined): void {
     charge.org = org;
     charge.hasOrgPaid = true;
@@ -28,7 +29,7 @@ export function createCharges({ rateLimit, use }: Dependencies) {
   /** Waits only if the node does not know the organization yet. */
   function chargeOrganization(charge: Charge, named: string | undefined): Promise<void> | undefined {
     const org = named !== undefined && isIdentifier(named) ? named : undefined; // an invalid id is about to be refused
-    const admitted = admitOnceKnown(use, org, charge.cost);
+    const admitted = use.admitOnceKnown(org, charge.cost);
     if (admitted !== undefined) return admitted.then(() => notePaid(charge, org));
     notePaid(charge, org);
     return undefined;

@@ -9,7 +9,7 @@ import type { FileReader, Files, Upload } from "../../services/files/files.ts";
 import type { Authentication } from "../../services/keys/authentication.ts";
 import { permitOrganization, permitScope } from "../../services/keys/permissions.ts";
 import type { RateLimit } from "../../services/limits/key-rates.ts";
-import { admitOnceKnown, type OrganizationUse } from "../../services/limits/organization-use.ts";
+import type { OrganizationUse } from "../../services/limits/organization-use.ts";
 import type { Sessions } from "../../services/sessions/sessions.ts";
 import type { Identity } from "../../services/sessions/tokens.ts";
 import { isKnown, rangeOf } from "../answers/byte-range.ts";
@@ -158,7 +158,7 @@ async function identify(
   const signature = new URL(request.url).searchParams.get("signature");
   const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
   const payAndWait = async (org: string | undefined, name: string) => {
-    await admitOnceKnown(use, org, 1);
+    await use.admitOnceKnown(org, 1);
     await downloads.turn(name, request);
   };
   const admit = async (identity: Identity) => {

@@ -85,19 +85,28 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
     };
   }
 
+  /**
+   * Charges a request of this cost, whatever its key; throws `rate_limited`. `org` is `undefined` if the request names
+   * none. One that this node does not know counts as none: see `admitOnceKnown`.
+   */
+  function admitRequest(org: string | undefined, cost: number): void {
+    const name = nameOf(org);
+    const rate = rateOf(name, "requestsPerSecond");
+    const waitMs = requests.waitMs(name, rate);
+    if (waitMs > 0) throw tooMany("requests", rate.perSecond, waitMs);
+    requests.charge(name, rate, cost);
+    requestMeters.note(name, cost);
+  }
+
   return {
     know: limits.know,
-    /**
-     * Charges a request of this cost, whatever its key; throws `rate_limited`. `org` is `undefined` if the request names
-     * none. One that this node does not know counts as none: see `admitOnceKnown`.
-     */
-    admitRequest(org: string | undefined, cost: number): void {
-      const name = nameOf(org);
-      const rate = rateOf(name, "requestsPerSecond");
-      const waitMs = requests.waitMs(name, rate);
-      if (waitMs > 0) throw tooMany("requests", rate.perSecond, waitMs);
-      requests.charge(name, rate, cost);
-      requestMeters.note(name, cost);
+    admitRequest,
+    /** Charges a request like `admitRequest`, but waits until this node knows the organization, if it does not yet. */
+    admitOnceKnown(org: string | undefined, cost: number): Promise<void> | undefined {
+      const asked = org === undefined ? undefined : limits.know(org);
+      if (asked !== undefined) return asked.then(() => admitRequest(org, cost));
+      admitRequest(org, cost);
+      return undefined;
     },
     /** Adds to the cost of a request. */
     chargeRequest(org: string | undefined, cost: number): void {
@@ -163,18 +172,6 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
       return { requests: Math.max(0, requestMeters.of(org)), messages: messageMeters.of(org) };
     },
   };
-}
-
-/** Charges a request like `admitRequest`, but waits until this node knows the organization, if it does not yet. */
-export function admitOnceKnown(
-  use: Pick<OrganizationUse, "know" | "admitRequest">,
-  org: string | undefined,
-  cost: number,
-): Promise<void> | undefined {
-  const asked = org === undefined ? undefined : use.know(org);
-  if (asked !== undefined) return asked.then(() => use.admitRequest(org, cost));
-  use.admitRequest(org, cost);
-  return undefined;
 }
 
 function tooMany(what: "requests" | "messages", perSecond: number, waitMs: number): HeraldError {
