@@ -9,11 +9,7 @@ export type Authenticator = ReturnType<typeof createAuthenticator>;
 /** Creates the steps that find out who calls an operation, and whether the key permits it. */
 export function createAuthenticator({ scope, limitsItself = false }: Operation, { authentication }: PathParts) {
   const callerOf = ({ request, call, address }: Exchange) =>
-    authentication.authenticate(
-      request.headers.get("admin-api-key"),
-      () => address,
-      () => isTooLongToDrop(call.bodyBytes),
-    );
+    authentication.authenticate(request.headers.get("admin-api-key"), address, isTooLongToDrop(call.bodyBytes));
 
   function accept(exchange: Exchange, caller: Caller): undefined {
     exchange.caller = caller;

@@ -170,7 +170,7 @@ async function identify(
   };
   if (key === null && token !== undefined) return await admit(await sessions.identify(token, address));
   if (key === null && signature !== null) return await admit(await fileAddresses.verify(signature, id));
-  const caller = await authentication.authenticate(key, () => address);
+  const caller = await authentication.authenticate(key, address);
   call.keyId = caller.keyId;
   rateLimit.admit(caller.keyId, 1);
   permitScope(caller, "history:read");

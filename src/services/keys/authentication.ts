@@ -38,12 +38,12 @@ export function createAuthentication(options: Options) {
   // Compared with unknown keys, so that they take as long as known ones.
   const secretsOfNone: readonly KnownSecret[] = [{ digest: randomBytes(32), endsAt: 0, caller: nobody }];
 
-  function recognize(key: string, digested: Buffer, address: () => string | undefined): Caller | undefined {
+  function recognize(key: string, digested: Buffer, address: string): Caller | undefined {
     const ofStore = matching(cache.get(sliceOfId(key)) ?? secretsOfNone, digested);
     const ofBootstrap = matching(bootstrap.secrets, digested);
     const secret = ofBootstrap ?? ofStore;
     if (secret === undefined || clock.now() >= secret.endsAt) return undefined;
-    if (secret.isFrom?.(address() ?? "") === false) return undefined;
+    if (secret.isFrom?.(address) === false) return undefined;
     if (secret === ofStore) usage.note(secret.caller.keyId);
     return secret.caller;
   }
@@ -58,24 +58,18 @@ export function createAuthentication(options: Options) {
     longBodies.charge(network, withLongBodies, 1);
   }
 
-  async function recognizeAfterRefresh(
-    key: string,
-    digested: Buffer,
-    address: () => string | undefined,
-    hasLongBody: () => boolean,
-  ) {
+  async function recognizeAfterRefresh(key: string, digested: Buffer, address: string, hasLongBody: boolean) {
     const id = idOfApiKey(key); // a mistyped key has no id: nothing is looked up for it
-    const source = address() ?? "";
-    if (hasLongBody()) admitLongBody(networkOf(source));
-    if (id === undefined) refusals.admit(source); // a key that may be valid is looked up, whatever others at that address did
+    if (hasLongBody) admitLongBody(networkOf(address));
+    if (id === undefined) refusals.admit(address); // a key that may be valid is looked up, whatever others at that address did
     const hasAnswered = await cache.refresh(id);
     const caller = recognize(key, digested, address);
     if (caller !== undefined) return caller;
     if (id !== undefined && !hasAnswered) {
       throw unavailable({ detail: "the database that stores the keys does not respond; try again" });
     }
-    refusals.admit(source);
-    refusals.note(source);
+    refusals.admit(address);
+    refusals.note(address);
     throw invalidKey();
   }
 
@@ -85,17 +79,12 @@ export function createAuthentication(options: Options) {
      * have been created or rotated on another node a moment ago. Thus all refusals look alike and take the same time:
      * missing, malformed, unknown, expired, revoked or wrong network. Throws `unauthorized`, `rate_limited` instead if
      * too many from that address were refused, or `unavailable` if the store cannot be asked. A valid key is looked up
-     * first, so it is never refused for what others do at its address. `address` is called only for keys bound to
-     * networks and for refusals.
+     * first, so it is never refused for what others do at its address.
      *
      * A call for which the store is asked while a body may arrive that is too long to drop (`hasLongBody`) throws
      * `unavailable` at once beyond a burst of 16 from an address (IPv6: a /64) and 50 per second.
      */
-    authenticate(
-      key: string | null,
-      address: () => string | undefined,
-      hasLongBody: () => boolean = () => false,
-    ): Caller | Promise<Caller> {
+    authenticate(key: string | null, address: string, hasLongBody = false): Caller | Promise<Caller> {
       const text = key ?? "";
       const digested = digest.of(text);
       return recognize(text, digested, address) ?? recognizeAfterRefresh(text, digested, address, hasLongBody);

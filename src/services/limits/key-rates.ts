@@ -13,12 +13,11 @@ export function createRateLimit({ clock, ...rate }: Rate & { clock: Clock }) {
     /** Charges a request of this cost or throws `rate_limited`. */
     admit(keyId: string, cost: number): void {
       const waitMs = buckets.waitMs(keyId, rate);
-      if (waitMs === 0) {
-        buckets.charge(keyId, rate, cost);
-        return;
+      if (waitMs > 0) {
+        const detail = `this key may send ${perSecond} requests per second`;
+        throw rateExceeded({ detail, policy: "requests", quota: perSecond, windowSeconds: 1, waitMs });
       }
-      const detail = `this key may send ${perSecond} requests per second`;
-      throw rateExceeded({ detail, policy: "requests", quota: perSecond, windowSeconds: 1, waitMs });
+      buckets.charge(keyId, rate, cost);
     },
     /** Adds to the cost of a request. */
     charge: (keyId: string, cost: number) => buckets.charge(keyId, rate, cost),

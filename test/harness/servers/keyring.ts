@@ -62,11 +62,7 @@ export async function openKeys({ refusals: rate, ...options }: Options = {}) {
       /** The caller, or the code of the refusal. */
       async ask(key: string | null, address = "192.0.2.1", hasLongBody = false): Promise<Caller | string> {
         try {
-          return await authenticate(
-            key,
-            () => address,
-            () => hasLongBody,
-          );
+          return await authenticate(key, address, hasLongBody);
         } catch (error) {
           return error instanceof Error && "code" in error ? String(error.code) : String(error);
         }
@@ -75,7 +71,7 @@ export async function openKeys({ refusals: rate, ...options }: Options = {}) {
   }
 
   const node = startNode();
-  const admin = await node.authenticate(bootstrapKey, () => undefined);
+  const admin = await node.authenticate(bootstrapKey, "");
   return {
     ...node,
     store,
