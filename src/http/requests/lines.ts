@@ -50,9 +50,8 @@ export async function* readLines(
     return lines;
   }
 
-  function blockOf(bytes: Uint8Array): LineBlock {
-    const lines = linesIn(bytes);
-    const block = { first, lines, bytes: bytes.length };
+  function blockOf(lines: (string | HeraldError)[], bytes: number): LineBlock {
+    const block = { first, lines, bytes };
     first += lines.length;
     return block;
   }
@@ -65,11 +64,8 @@ export async function* readLines(
 
   function takeRest(end: Uint8Array): LineBlock {
     keep(end);
-    const block =
-      restBytes > maxLineBytes
-        ? { first, lines: [tooLong(maxLineBytes)], bytes: restBytes }
-        : blockOf(Buffer.concat(rest));
-    if (restBytes > maxLineBytes) first++;
+    const lines = restBytes > maxLineBytes ? [tooLong(maxLineBytes)] : linesIn(Buffer.concat(rest));
+    const block = blockOf(lines, restBytes);
     rest = [];
     restBytes = 0;
     return block;
@@ -90,7 +86,7 @@ export async function* readLines(
       const near = chunk.lastIndexOf(lineFeed, from + blockBytes);
       const end = near >= from ? near : chunk.indexOf(lineFeed, from);
       if (end === -1) break;
-      yield blockOf(chunk.subarray(from, end));
+      yield blockOf(linesIn(chunk.subarray(from, end)), end - from);
       from = end + 1;
     }
     if (from < chunk.length) keep(chunk.subarray(from));

@@ -46,23 +46,18 @@ export function toReadCall(caller: Caller, { organizationId, senderId, messageRe
 export function createReads({ readMarks, use, clock }: Dependencies) {
   type Marked = { result: ReadResult } | { error: unknown };
 
-  async function markAlone(read: NewRead): Promise<Marked> {
-    try {
-      const [result = "stale"] = await readMarks.markAll([read]);
-      return { result };
-    } catch (error) {
-      return { error };
-    }
-  }
+  const markAll = async (reads: NewRead[]): Promise<Marked[]> =>
+    (await readMarks.markAll(reads)).map((result) => ({ result }));
 
   const batcher = createBatcher<NewRead, Marked>({
     async flush(reads) {
       try {
-        return (await readMarks.markAll(reads)).map((result) => ({ result }));
+        return await markAll(reads);
       } catch (error) {
         if (reads.length === 1 || error instanceof HeraldError) throw error;
         const marked: Marked[] = []; // a bad one fails alone
-        for (const read of reads) marked.push(await markAlone(read));
+        const asFailed = (failure: unknown) => [{ error: failure }];
+        for (const read of reads) marked.push(...(await markAll([read]).catch(asFailed)));
         return marked;
       }
     },
