@@ -1,5 +1,5 @@
 import { organizationLimitsOf } from "../config.ts";
-import { createRateLimit } from "../services/limits/key-rates.ts";
+import { createRateLimit } from "../services/limits/charges.ts";
 import { createOrganizationLimits } from "../services/limits/organization-limits.ts";
 import { createOrganizationUse } from "../services/limits/organization-use.ts";
 import { createRefusals } from "../services/limits/refusals.ts";

@@ -5,9 +5,9 @@ import type { Queue } from "../../lib/queues/queue.ts";
 import type { Audit } from "../../services/audit.ts";
 import type { Authentication } from "../../services/keys/authentication.ts";
 import type { Caller } from "../../services/keys/permissions.ts";
+import type { Charge, Charges } from "../../services/limits/charges.ts";
 import type { LongAnswers } from "../answers/long-answers.ts";
 import type { Call } from "../calls.ts";
-import type { Charge, Charges } from "./charges.ts";
 
 /** The router. Requests come with the record of their call. */
 export type Router = Hono<{ Bindings: Call }>;

@@ -1,6 +1,6 @@
+import type { Charges } from "../../services/limits/charges.ts";
 import { endSoon } from "./answer.ts";
 import type { Authenticator } from "./authenticate.ts";
-import type { Charges } from "./charges.ts";
 import type { Exchange, PathParts } from "./exchange.ts";
 import { addTarget, type Recorder } from "./record.ts";
 

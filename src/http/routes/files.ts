@@ -8,7 +8,7 @@ import type { FileAddresses } from "../../services/files/file-addresses.ts";
 import type { FileReader, Files, Upload } from "../../services/files/files.ts";
 import type { Authentication } from "../../services/keys/authentication.ts";
 import { permitOrganization, permitScope } from "../../services/keys/permissions.ts";
-import type { RateLimit } from "../../services/limits/key-rates.ts";
+import type { RateLimit } from "../../services/limits/charges.ts";
 import type { OrganizationUse } from "../../services/limits/organization-use.ts";
 import type { Sessions } from "../../services/sessions/sessions.ts";
 import type { Identity } from "../../services/sessions/tokens.ts";

@@ -1,11 +1,12 @@
+import { rateExceeded } from "../../contract/errors/errors.ts";
 import { isIdentifier } from "../../contract/identifiers.ts";
 import { amountOf } from "../../lib/rates/amount.ts";
-import { steadyClock } from "../../lib/time/clock.ts";
-import { type Caller, nobody } from "../../services/keys/permissions.ts";
-import { requestCosts } from "../../services/limits/costs.ts";
-import type { RateLimit } from "../../services/limits/key-rates.ts";
-import { onceAllowed } from "../../services/limits/once-allowed.ts";
-import type { OrganizationUse } from "../../services/limits/organization-use.ts";
+import { createTokenBuckets, type Rate } from "../../lib/rates/token-buckets.ts";
+import { type Clock, steadyClock } from "../../lib/time/clock.ts";
+import { type Caller, nobody } from "../keys/permissions.ts";
+import { requestCosts } from "./costs.ts";
+import { onceAllowed } from "./once-allowed.ts";
+import type { OrganizationUse } from "./organization-use.ts";
 
 /** What one call has cost so far, and who pays: its key, and the key's organization or else the one that the call names. */
 export type Charge = { cost: number; payer: Caller; org: string | undefined; hasOrgPaid: boolean };
@@ -95,5 +96,27 @@ export function createCharges({ rateLimit, use }: Payers) {
     close({ payer, hasOrgPaid, cost }: Charge): void {
       if (payer !== nobody && !hasOrgPaid) use.chargeRequest(undefined, cost);
     },
+  };
+}
+
+/** Limits the requests of each key, in units of cost. */
+export type RateLimit = ReturnType<typeof createRateLimit>;
+
+/** Creates a rate limit with one bucket per key. */
+export function createRateLimit({ clock, ...rate }: Rate & { clock: Clock }) {
+  const { perSecond } = rate;
+  const buckets = createTokenBuckets({ clock });
+  return {
+    /** Charges a request of this cost or throws `rate_limited`. */
+    admit(keyId: string, cost: number): void {
+      const waitMs = buckets.waitMs(keyId, rate);
+      if (waitMs > 0) {
+        const detail = `this key may send ${perSecond} requests per second`;
+        throw rateExceeded({ detail, policy: "requests", quota: perSecond, windowSeconds: 1, waitMs });
+      }
+      buckets.charge(keyId, rate, cost);
+    },
+    /** Adds to the cost of a request. */
+    charge: (keyId: string, cost: number) => buckets.charge(keyId, rate, cost),
   };
 }
