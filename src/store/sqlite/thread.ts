@@ -23,8 +23,6 @@ const overlap = { depth: 2, from: 24 };
 const lookEveryMs = 1_000;
 const leastFreeBytes = 1_048_576; // a send of the largest body takes more
 
-type Waiting = { resolve(value: unknown): void; reject(error: Error): void };
-
 /**
  * Opens the embedded database with one thread for writing, so that no flush to disk blocks the serving event loop, and
  * two for reading. Rejects with `DatabaseInUseError` if another process has it open.
@@ -34,7 +32,7 @@ export async function openSqliteThread(
   { announce, onCrash, onMigration }: DatabaseEvents,
 ): Promise<Database> {
   const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: file });
-  const waiting = new Map<number, Waiting>();
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   const opening = Promise.withResolvers<Extract<Report, { kind: "opened" }>>();
   let lastId = 0;
   let hasCrashed = false;
@@ -69,10 +67,10 @@ export async function openSqliteThread(
   function send(request: WriteRequest): Promise<unknown> {
     if (hasCrashed) return Promise.reject(gone());
     const id = ++lastId;
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    waiting.set(id, { resolve, reject });
+    const answer = Promise.withResolvers<unknown>();
+    waiting.set(id, answer);
     worker.postMessage({ id, ...request } satisfies Call);
-    return promise;
+    return answer.promise;
   }
 
   try {
