@@ -5,14 +5,16 @@ import { type PostAnswer, postText } from "../../lib/network/post-text.ts";
 import type { SteadyClock } from "../../lib/time/clock.ts";
 import type { StoredWebhook, WebhookSecret, WebhookTry } from "../../store/webhooks/ports.ts";
 
-/** The result of one post, and the `Retry-After` of the receiver, if it sent one. */
-export type Attempted = WebhookTry & { retryAfterMs?: number };
+type Post = { id: string; body: string; now: number };
 
-/** One post to a webhook, signed at `now`, the time of the database's clock. Never rejects: the error is in the result. */
+/**
+ * One post to a webhook, signed at `now`, the time of the database's clock. Never rejects: the error is in the result, with the
+ * `Retry-After` of the receiver, if it sent one.
+ */
 export type Attempt = (
   hook: Pick<StoredWebhook, "url" | "secrets">,
-  post: { id: string; body: string; now: number },
-) => Promise<Attempted>;
+  post: Post,
+) => Promise<WebhookTry & { retryAfterMs?: number }>;
 
 const secretBytes = 32;
 const timeoutMs = 15_000;
@@ -65,10 +67,7 @@ export function createWebhookSecret(): string {
 }
 
 /** The headers of a post: signed with each secret that has not ended by `now` (milliseconds since the Unix epoch). */
-function signedHeaders(
-  secrets: readonly WebhookSecret[],
-  { id, body, now }: { id: string; body: string; now: number },
-): Record<string, string> {
+function signedHeaders(secrets: readonly WebhookSecret[], { id, body, now }: Post): Record<string, string> {
   const current = secrets.filter(({ endsAt }) => endsAt === null || endsAt > now);
   const signatures = current.map(({ secret }) => new Webhook(secret).sign(id, new Date(now), body));
   return {

@@ -29,8 +29,7 @@ const renewAfterMs = 15_000;
  * Creates the settlement of such events. It counts the parts first, as each one states the total. If a node dies, another one
  * resumes after its last commit; users who were reached meanwhile may then leave fewer parts than stated.
  */
-export function createHugeEvents(dependencies: Dependencies) {
-  const { openPages, webhookDeliveries, elapsed, onParts, onRoom, onError } = dependencies;
+export function createHugeEvents({ openPages, webhookDeliveries, elapsed, onParts, onRoom, onError }: Dependencies) {
   const running = new Set<Promise<void>>();
   let isStopped = false;
 

@@ -30,9 +30,9 @@ const mostIdle = 1_000;
 const mostHanging = 1_000; // beside those in flight
 
 /**
- * Creates the lanes of many webhooks, so that a slow receiver cannot block the others. Webhooks take turns, and each organization may use a share of the slots. A slow or failing receiver is soon
- * down to a single slot. A quick one may hang while it has many: so each webhook has a slot of its own besides the shared ones,
- * and a post that takes long frees its shared slot.
+ * Creates the lanes of many webhooks, so that a slow receiver cannot block the others. Webhooks take turns, and each organization
+ * may use a share of the slots. A slow or failing receiver is soon down to a single slot. A quick one may hang while it has many: so
+ * each webhook has a slot of its own besides the shared ones, and a post that takes long frees its shared slot.
  */
 export function createLanes<Job>({ run, onRoom }: Dependencies<Job>) {
   const lanes = new Map<string, Lane<Job>>();

@@ -95,34 +95,26 @@ export function createPosting(dependencies: Dependencies) {
   }
 
   async function enqueue(claimed: readonly WebhookDelivery[], hooks: Map<string, StoredWebhook>, place: ClaimPlace) {
+    const isFresh = ({ createdAt }: WebhookDelivery) => place.now - createdAt < freshMs;
     for (let left = claimed; left.length > 0; ) {
       // A bounded number of texts and of users at a time.
       const some = firstWithin(left.slice(0, textsAtOnce), ({ unreached }) => unreached.length, mostOfTheirUsers);
-      await enqueueSome(some, hooks, place);
       left = left.slice(some.length);
-    }
-  }
-
-  async function enqueueSome(
-    claimed: readonly WebhookDelivery[],
-    hooks: Map<string, StoredWebhook>,
-    place: ClaimPlace,
-  ) {
-    const isFresh = ({ createdAt }: WebhookDelivery) => place.now - createdAt < freshMs;
-    const old = claimed.filter((one) => !isFresh(one));
-    const [texts, current] = await Promise.all([
-      unreached.texts(distinctEvents(claimed)),
-      old.length === 0 ? new Map<string, WebhookDelivery>() : withoutDeletedUsers(unreached, old),
-    ]);
-    const textOf = new Map(texts.map((text) => [text.id, text]));
-    for (const delivery of claimed) {
-      const hook = hooks.get(delivery.webhook);
-      const text = textOf.get(delivery.eventId ?? "");
-      const left = isFresh(delivery) ? delivery : current.get(delivery.id);
-      if (hook === undefined) continue;
-      if (text === undefined || text.payload === "" || left === undefined)
-        void results.add(cancelled(delivery, place.now)); // resolves after a commit, and never rejects
-      else lanes.add(hook.org, hook.ref, [{ delivery, hook, body: payloadOf(text, left), ...place }]);
+      const old = some.filter((one) => !isFresh(one));
+      const [texts, current] = await Promise.all([
+        unreached.texts(distinctEvents(some)),
+        old.length === 0 ? new Map<string, WebhookDelivery>() : withoutDeletedUsers(unreached, old),
+      ]);
+      const textOf = new Map(texts.map((text) => [text.id, text]));
+      for (const delivery of some) {
+        const hook = hooks.get(delivery.webhook);
+        const text = textOf.get(delivery.eventId ?? "");
+        const known = isFresh(delivery) ? delivery : current.get(delivery.id);
+        if (hook === undefined) continue;
+        if (text === undefined || text.payload === "" || known === undefined)
+          void results.add(cancelled(delivery, place.now)); // resolves after a commit, and never rejects
+        else lanes.add(hook.org, hook.ref, [{ delivery, hook, body: payloadOf(text, known), ...place }]);
+      }
     }
   }
 
@@ -133,10 +125,8 @@ export function createPosting(dependencies: Dependencies) {
       const claimedAt = elapsed.now();
       const queues = await webhookDeliveries.queues(now, { busy: lanes.busy(), limit: queuesAtOnce });
       const orgs = [...new Set(queues.map(({ org }) => org))];
-      const found = await webhooks.among(
-        orgs,
-        queues.map(({ webhook }) => webhook),
-      );
+      const refs = queues.map(({ webhook }) => webhook);
+      const found = await webhooks.among(orgs, refs);
       const hooks = new Map(found.map((hook) => [hook.ref, hook]));
       const claimed: WebhookDelivery[] = [];
       for (const queue of queues) {

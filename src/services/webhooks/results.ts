@@ -11,8 +11,8 @@ type Dependencies = {
 const againMs = 500;
 
 /**
- * Creates the storage of the results of posts, many per commit, which retries while the database is away. If a result is never stored, another node posts the
- * delivery once more.
+ * Creates the storage of the results of posts, many per commit, which retries while the database is away. If a result is never
+ * stored, another node posts the delivery once more.
  */
 export function createResults({ store, onError }: Dependencies) {
   let waiting: { result: TriedDelivery; done(): void }[] = [];
@@ -20,24 +20,13 @@ export function createResults({ store, onError }: Dependencies) {
   let isFailing = false;
   let isClosed = false;
 
-  /** Stores results one by one, so that one that the database rejects does not block the others. */
-  async function storeEach(results: readonly TriedDelivery[]): Promise<void> {
-    for (const result of results) {
-      try {
-        await store([result]);
-      } catch (error) {
-        if (error instanceof HeraldError) throw error;
-        onError(error); // its claim expires, and it is posted again
-      }
-    }
-  }
-
   async function storeSome(results: readonly TriedDelivery[]): Promise<void> {
     try {
       await store(results);
     } catch (error) {
       if (error instanceof HeraldError) throw error;
-      await storeEach(results);
+      if (results.length === 1) return onError(error); // its claim expires, and it is posted again
+      for (const one of results) await storeSome([one]); // so that one that the database rejects does not block the others
     }
   }
 
