@@ -37,8 +37,8 @@ export function createDeliveryReports({ deliveries, sent, organizations }: Depen
         key_id: event.keyId,
         delivery: {
           ...figuresOf(event.recipients ?? 0, found, usersOf(found, "delivery"), acknowledged),
-          ...(editedAt !== undefined && { acknowledged_before_edit: countBefore(found, editedAt) }),
-          ...(recalledAt !== undefined && { acknowledged_before_recall: countBefore(found, recalledAt) }),
+          ...(editedAt !== undefined && { acknowledged_before_edit: usersOf(found, "receipt", editedAt).size }),
+          ...(recalledAt !== undefined && { acknowledged_before_recall: usersOf(found, "receipt", recalledAt).size }),
         },
       };
     },
@@ -72,16 +72,13 @@ function messageOf({ payload, id, cid, sender, createdAt, recalledAt }: SentMess
   return { _id: id, t: toSeconds(createdAt), from: sender, cid, created_at: toIso(createdAt) };
 }
 
-/** How many users acknowledged the message before a time. */
-function countBefore(found: StoredDelivery[], time: number): number {
-  return usersOf(
-    found.filter(({ first }) => first < time),
-    "receipt",
-  ).size;
-}
-
-function usersOf(found: StoredDelivery[], kind: StoredDelivery["kind"]): Set<string> {
-  return new Set(found.filter((one) => one.kind === kind).flatMap(({ uids }) => uids));
+/** The users of deliveries or receipts, of those before a time if there is one. */
+function usersOf(
+  found: StoredDelivery[],
+  kind: StoredDelivery["kind"],
+  before = Number.POSITIVE_INFINITY,
+): Set<string> {
+  return new Set(found.filter((one) => one.kind === kind && one.first < before).flatMap(({ uids }) => uids));
 }
 
 function figuresOf(
