@@ -27,13 +27,10 @@ export type Feeds = {
 };
 
 /** The start of a feed: the head of the log, and the conversations of the watched user, in one snapshot. */
-export type FeedStart = { head: number; headId: string | undefined; cids: string[] };
+type FeedStart = { head: number; headId: string | undefined; cids: string[] };
 
 /** Finds where feeds start. */
-export type FeedStarts = {
-  /** Throws `organization_not_found`. Without `uid`, `cids` is empty. */
-  find(org: string, uid: string | undefined): Promise<FeedStart>;
-};
+export type FeedStarts = ReturnType<typeof createFeedStarts>;
 
 type Dependencies = {
   standing: Pick<Standing, "snapshot">;
@@ -42,7 +39,7 @@ type Dependencies = {
 };
 
 /** Creates feed starts that read from the store. */
-export function createFeedStarts({ standing, log, organizations }: Dependencies): FeedStarts {
+export function createFeedStarts({ standing, log, organizations }: Dependencies) {
   async function snapshotOf(org: string): Promise<FeedStart | undefined> {
     // Reads the head first: if the organization still exists after that, an event that ends it lies beyond the head and
     // will be heard.
@@ -52,7 +49,8 @@ export function createFeedStarts({ standing, log, organizations }: Dependencies)
   }
 
   return {
-    async find(org, uid) {
+    /** Throws `organization_not_found`. Without `uid`, `cids` is empty. */
+    async find(org: string, uid: string | undefined): Promise<FeedStart> {
       const start = uid === undefined ? await snapshotOf(org) : await standing.snapshot(org, uid);
       if (start === undefined) throw errorAbout("organization_not_found", { organization: org });
       return start;

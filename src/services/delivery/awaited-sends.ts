@@ -18,17 +18,7 @@ export type Waited = { seconds: number; tookMs: number; counts: DeliveryCounts }
 type Stored = { outcome: "stored" | "replayed"; id: string };
 
 /** Sends whose callers wait for the delivery. */
-export type AwaitedSends = {
-  /**
-   * Appends, then waits if that is possible. A replayed send does not wait: its counts are those of its
-   * report, in which a user counts as online who has it. Rejects only if `append` does.
-   */
-  follow<Found extends Stored>(
-    send: NewSend,
-    wish: WaitWish,
-    append: () => Promise<Found>,
-  ): Promise<Found & { waited?: Waited | undefined }>;
-};
+export type AwaitedSends = ReturnType<typeof createAwaitedSends>;
 
 type Reported = { delivery: DeliveryFigures };
 
@@ -45,7 +35,7 @@ type Dependencies = {
 };
 
 /** Creates awaited sends. The store is asked once for each, after the append. */
-export function createAwaitedSends({ waits, sent, deliveryReports, onError }: Dependencies): AwaitedSends {
+export function createAwaitedSends({ waits, sent, deliveryReports, onError }: Dependencies) {
   async function recipientsOf(send: NewSend, id: string): Promise<number | undefined> {
     const { org, kind, uids = [] } = send;
     if (uids.length > 0) return uids.length;
@@ -71,7 +61,15 @@ export function createAwaitedSends({ waits, sent, deliveryReports, onError }: De
   }
 
   return {
-    async follow(send, { seconds, signal }, append) {
+    /**
+     * Appends, then waits if that is possible. A replayed send does not wait: its counts are those of its
+     * report, in which a user counts as online who has it. Rejects only if `append` does.
+     */
+    async follow<Found extends Stored>(
+      send: NewSend,
+      { seconds, signal }: WaitWish,
+      append: () => Promise<Found>,
+    ): Promise<Found & { waited?: Waited | undefined }> {
       const { org, id: event, kind, mid = event } = send;
       const wait = waits.open({ org, event, ack: kind === "message" ? event : mid, seconds, signal });
       try {

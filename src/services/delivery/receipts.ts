@@ -6,18 +6,12 @@ import type { Clock } from "../../lib/time/clock.ts";
 import type { DeliveryWrites, NewReceipt } from "../../store/delivery/ports.ts";
 
 /** Accepts clients' acknowledgements. */
-export type Receipts = {
-  /**
-   * Resolves once the receipts are stored, in one commit with others. Ids of messages not sent to the user are skipped;
-   * repeated ids count once. Rejects with `storage_full` or `unavailable`.
-   */
-  acknowledge(user: { org: string; uid: string }, ids: string[]): Promise<void>;
-};
+export type Receipts = ReturnType<typeof createReceipts>;
 
 const maxWaiting = 20_000;
 
 /** Creates receipts on the store. */
-export function createReceipts({ deliveries, clock }: { deliveries: DeliveryWrites; clock: Clock }): Receipts {
+export function createReceipts({ deliveries, clock }: { deliveries: DeliveryWrites; clock: Clock }) {
   const batcher = createBatcher<NewReceipt, void>({
     async flush(receipts) {
       await deliveries.acknowledge(receipts);
@@ -41,7 +35,11 @@ export function createReceipts({ deliveries, clock }: { deliveries: DeliveryWrit
   }
 
   return {
-    async acknowledge({ org, uid }, ids) {
+    /**
+     * Resolves once the receipts are stored, in one commit with others. Ids of messages not sent to the user are skipped;
+     * repeated ids count once. Rejects with `storage_full` or `unavailable`.
+     */
+    async acknowledge({ org, uid }: { org: string; uid: string }, ids: string[]): Promise<void> {
       const at = clock.now();
       await Promise.all([...new Set(ids)].map((id) => store({ org, uid, id, at })));
     },

@@ -10,8 +10,8 @@ type Voice = Pick<DeliveryNews, "isPlayed" | "isDone"> & {
 type Settled = { online: number; delivered: number; acknowledged: number | Set<string> };
 
 /**
- * Creates the tally of what all nodes have told of one event. These are expected to; others may tell, too. Lists of users are kept
- * only until every node has played the event, and then only those of acknowledgements, unless all are on one node.
+ * Creates the tally of what nodes tell of one event: those that are expected to, and maybe others. Lists of users are kept only
+ * until every node has played the event, and then only those of acknowledgements, unless all are on one node.
  */
 export function createTally(expected: readonly string[]) {
   const voices = new Map<string, Voice>(expected.map((node) => [node, silent]));

@@ -21,8 +21,9 @@ const placesOfNode = 4;
 const longestPauseMs = 5_000;
 
 /**
- * Creates what sends what transactions of the caller's database have committed, on this node or another. Organizations take turns, some of them at a time, each by a page of its rows and on one node: a
- * node that finds another one at it goes on, as that one looks again before it leaves.
+ * Creates the sender of what transactions of the caller's database have committed, on this node or another. Organizations take
+ * turns, some of them at a time, each by a page of its rows and on one node: a node that finds another one at it goes on, as that
+ * one looks again before it leaves.
  */
 export function createOutbox({ table, sendRows, lookEveryMs = 500, elapsed }: Dependencies) {
   const figures: OutboxFigures = { sent: 0, refused: 0 };

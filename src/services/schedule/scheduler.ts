@@ -19,8 +19,8 @@ const spreadMs = 150;
 const placesOfNode = 4;
 
 /**
- * Creates what sends what is due when it is due, on this node or another: one timer, for the next time that anything is due by the database's clock.
- * A node looks at the schedule then, and every 800 ms, which reads one row of an index.
+ * Creates the scheduler of sends, which are sent when they are due, on this node or another: one timer, for the next time that
+ * anything is due by the database's clock. A node looks at the schedule then, and every 800 ms, which reads one row of an index.
  */
 export function createScheduler({ schedule, sendSome, elapsed, random = Math.random }: Dependencies) {
   let ownAt = Number.NaN; // what was scheduled here last is due about then, by `elapsed`

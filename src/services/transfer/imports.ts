@@ -67,14 +67,6 @@ export function createImports(dependencies: Dependencies) {
     return items;
   }
 
-  function readShort(wish: ImportWish, line: string, keepsIds: boolean): ImportItem[] | HeraldError {
-    try {
-      return line.trim() === "" ? [] : permitted(wish, reader.read(line, { org: wish.org, keepsIds }));
-    } catch (error) {
-      return faultOf(error);
-    }
-  }
-
   async function readLong(wish: ImportWish, line: string, keepsIds: boolean): Promise<ImportItem[] | HeraldError> {
     const { org } = wish;
     const turn = async () => await thread.turn(org, threadCosts.slice);
@@ -88,7 +80,12 @@ export function createImports(dependencies: Dependencies) {
   /** The items of a line, or what is wrong with it; no promise for a short line, as most are. */
   function readLine(wish: ImportWish, line: string | HeraldError, keepsIds: boolean) {
     if (typeof line !== "string") return line;
-    return line.length > longLine ? readLong(wish, line, keepsIds) : readShort(wish, line, keepsIds);
+    if (line.length > longLine) return readLong(wish, line, keepsIds);
+    try {
+      return line.trim() === "" ? [] : permitted(wish, reader.read(line, { org: wish.org, keepsIds }));
+    } catch (error) {
+      return faultOf(error);
+    }
   }
 
   /** Reads the lines of a block, in turns; yields when there is something to report. */
