@@ -6,32 +6,32 @@ import { listedMessageSchema, systemMessageSchema } from "./messages/events.ts";
 const time = isoTime.nullable();
 const count = z.int().min(0);
 
-const figures = {
-  recipients: count.meta({
-    description:
-      "The number of users it was addressed to: the conversation's participants when it was stored, including the sender, the distinct `uids`, or all users of the organization when it was stored.",
-  }),
-  delivered_users: count.meta({
-    description:
-      "The number of recipients that it was delivered to. Each user counts once, however many nodes and devices are involved.",
-  }),
-  delivered_connections: count.meta({
-    description:
-      "The number of connections that it was written to, including clients that reconnected and recovered it.",
-  }),
-  acknowledged_users: count.meta({ description: "The number of users whose client acknowledged it with `ack`." }),
-  first_delivered_at: time.meta({
-    description: "When it was first written to a connection. `null` if it has not been delivered.",
-  }),
-  last_delivered_at: time.meta({
-    description: "When it was last written to a connection. `null` if it has not been delivered.",
-  }),
-};
-
-const deliveryFigures = z.strictObject(figures).meta({
-  id: "Delivery",
-  description: "The delivery of a message, on all nodes. The figures are about a second old.",
-});
+const deliveryFigures = z
+  .strictObject({
+    recipients: count.meta({
+      description:
+        "The number of users it was addressed to: the conversation's participants when it was stored, including the sender, the distinct `uids`, or all users of the organization when it was stored.",
+    }),
+    delivered_users: count.meta({
+      description:
+        "The number of recipients that it was delivered to. Each user counts once, however many nodes and devices are involved.",
+    }),
+    delivered_connections: count.meta({
+      description:
+        "The number of connections that it was written to, including clients that reconnected and recovered it.",
+    }),
+    acknowledged_users: count.meta({ description: "The number of users whose client acknowledged it with `ack`." }),
+    first_delivered_at: time.meta({
+      description: "When it was first written to a connection. `null` if it has not been delivered.",
+    }),
+    last_delivered_at: time.meta({
+      description: "When it was last written to a connection. `null` if it has not been delivered.",
+    }),
+  })
+  .meta({
+    id: "Delivery",
+    description: "The delivery of a message, on all nodes. The figures are about a second old.",
+  });
 
 /** The delivery figures of a message. */
 export type DeliveryFigures = z.infer<typeof deliveryFigures>;

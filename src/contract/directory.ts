@@ -52,21 +52,15 @@ export const deleteUserQuery = z.strictObject({
   messages: z.literal("erase").optional().meta({ description: "Erases what the user wrote, too." }),
 });
 
-const limitMeanings = {
-  requests_per_second: "Requests per second over all keys. Each node counts the requests that it receives.",
-  messages_per_second:
-    "Stored messages, system messages, edits, recalls and reads per second. Each node counts those that it receives.",
-  connections: "Concurrently open connections.",
-  stored_bytes: "Bytes of stored events. Sends that would exceed it fail with 422.",
-} as const;
-
 /** A member for each limit of an organization. */
 function forEachLimit<Member extends z.ZodType>(memberOf: (meaning: string) => Member) {
   return {
-    requests_per_second: memberOf(limitMeanings.requests_per_second),
-    messages_per_second: memberOf(limitMeanings.messages_per_second),
-    connections: memberOf(limitMeanings.connections),
-    stored_bytes: memberOf(limitMeanings.stored_bytes),
+    requests_per_second: memberOf("Requests per second over all keys. Each node counts the requests that it receives."),
+    messages_per_second: memberOf(
+      "Stored messages, system messages, edits, recalls and reads per second. Each node counts those that it receives.",
+    ),
+    connections: memberOf("Concurrently open connections."),
+    stored_bytes: memberOf("Bytes of stored events. Sends that would exceed it fail with 422."),
   };
 }
 

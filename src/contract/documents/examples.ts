@@ -16,13 +16,6 @@ export const exampleIds = {
 /** An organization. */
 export const organizationExample = { id: exampleIds.organization, name: "Demo organization", created_at: createdAt };
 
-/** The same organization with its limits and usage. */
-export const organizationShownExample = {
-  ...organizationExample,
-  limits: { requests_per_second: 500, messages_per_second: null, connections: null, stored_bytes: null },
-  usage: { requests_per_second: 12, messages_per_second: 9, connections: 140, stored_bytes: 5_242_880 },
-};
-
 /** A user. */
 export const userExample = { id: exampleIds.user, name: "Bob", created_at: createdAt };
 
@@ -38,9 +31,6 @@ export const fileExample = {
   sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
   created_at: createdAt,
 };
-
-/** A user who is connected, twice. */
-export const onlineUserExample = { id: exampleIds.user, connections: 2 };
 
 /** A node of a cluster. */
 export const nodeExample = {
@@ -86,19 +76,6 @@ export const apiKeyExample = {
   last_used_at: null,
   old_secret_expires_at: null,
 };
-
-/** The same key, as the calling key. */
-export const ownKeyExample = {
-  id: apiKeyExample.id,
-  name: apiKeyExample.name,
-  scopes: apiKeyExample.scopes,
-  organization: apiKeyExample.organization,
-  allowed_senders: apiKeyExample.allowed_senders,
-  expires_at: apiKeyExample.expires_at,
-};
-
-/** What such a key looks like. Its checksum is wrong, so that no server accepts it. */
-export const apiKeySecretExample = `hk_${apiKeyExample.id}_8SecretSecretSecretSecretSecretS000000`;
 
 /** The audit entry of adding a participant with this key. */
 export const auditEntryExample = {
@@ -214,9 +191,6 @@ export const recipientExamples = [
   { uid: "bob", state: "delivered" as const, delivered_at: toIso(time + 61_404), acknowledged_at: null },
   { uid: "carol", state: "missing" as const, delivered_at: null, acknowledged_at: null },
 ];
-
-/** Whom a send would reach. */
-export const dryRunExample = { dry_run: { recipients: 3, online: 2, unknown_users: [] } };
 
 /** A message that is scheduled. */
 export const scheduledSendExample = {

@@ -12,10 +12,15 @@ import {
   user,
   userPage,
 } from "../directory.ts";
-import { organizationExample, organizationShownExample, tokenExample, userExample } from "../documents/examples.ts";
+import { organizationExample, tokenExample, userExample } from "../documents/examples.ts";
 import type { PayloadLimits } from "../limits.ts";
 import { defineOperation, pageAnswers, putAnswers } from "./operation.ts";
 
+const organizationShownExample = {
+  ...organizationExample,
+  limits: { requests_per_second: 500, messages_per_second: null, connections: null, stored_bytes: null },
+  usage: { requests_per_second: 12, messages_per_second: 9, connections: 140, stored_bytes: 5_242_880 },
+};
 const readOrganizations = { method: "get", tag: "Organizations", scope: "directory:read" } as const;
 const readUsers = { method: "get", tag: "Users", scope: "directory:read" } as const;
 const deleteOfUsers = { method: "delete", tag: "Users", scope: "directory:write" } as const;

@@ -1,10 +1,12 @@
 import { pageQuery } from "../directory.ts";
-import { apiKeyExample, apiKeySecretExample, ownKeyExample } from "../documents/examples.ts";
+import { apiKeyExample } from "../documents/examples.ts";
 import { apiKey, apiKeyPage, apiKeyWithSecret, createKeyRequest, ownKey, rotateKeyRequest } from "../keys/keys.ts";
 import { defineOperation, pageAnswers } from "./operation.ts";
 
 const managed = { tag: "Keys", scope: "keys:manage", limitsItself: true } as const;
-const withSecret = { ...apiKeyExample, key: apiKeySecretExample };
+const { id, name, scopes, organization, allowed_senders, expires_at } = apiKeyExample;
+// The checksum is wrong, so that no server accepts it.
+const withSecret = { ...apiKeyExample, key: `hk_${id}_8SecretSecretSecretSecretSecretS000000` };
 
 /** API keys (api.md, sections 4 and 5). A key that is bound to an organization sees and creates only keys of that organization. */
 export const keyOperations = {
@@ -16,13 +18,8 @@ export const keyOperations = {
     description:
       "The new key may do no more than the calling key: a request for more scopes, another organization, other senders or networks, or a later expiry is refused. The response shows the secret, only this once.",
     body: createKeyRequest,
-    targetOf: ({ organization }) => (typeof organization === "string" ? { organization } : {}),
-    bodyExample: {
-      name: apiKeyExample.name,
-      scopes: apiKeyExample.scopes,
-      organization: apiKeyExample.organization,
-      allowed_senders: apiKeyExample.allowed_senders,
-    },
+    targetOf: (body) => (typeof body.organization === "string" ? { organization: body.organization } : {}),
+    bodyExample: { name, scopes, organization, allowed_senders },
     answers: { 201: { description: "Created.", schema: apiKeyWithSecret, example: withSecret } },
     errors: ["organization_forbidden", "organization_not_found", "sender_forbidden", "storage_full"],
   }),
@@ -42,7 +39,13 @@ export const keyOperations = {
     scope: "any",
     limitsItself: true,
     summary: "Get the calling API key and what it may do",
-    answers: { 200: { description: "The calling key.", schema: ownKey, example: ownKeyExample } },
+    answers: {
+      200: {
+        description: "The calling key.",
+        schema: ownKey,
+        example: { id, name, scopes, organization, allowed_senders, expires_at },
+      },
+    },
   }),
   getKey: defineOperation({
     method: "get",
@@ -66,7 +69,7 @@ export const keyOperations = {
       200: {
         description: "Rotated.",
         schema: apiKeyWithSecret,
-        example: { ...withSecret, old_secret_expires_at: apiKeyExample.expires_at },
+        example: { ...withSecret, old_secret_expires_at: expires_at },
       },
     },
     errors: ["bad_request", "organization_forbidden", "sender_forbidden", "not_found", "storage_full"],

@@ -1,6 +1,6 @@
 import type { AuditTarget } from "../audit.ts";
 import { dryRunResponse, sendQuery } from "../delivery.ts";
-import { dryRunExample, exampleIds, messageExample, systemMessageExample } from "../documents/examples.ts";
+import { exampleIds, messageExample, systemMessageExample } from "../documents/examples.ts";
 import type { PayloadLimits } from "../limits.ts";
 import {
   createSendMessageRequest,
@@ -28,7 +28,7 @@ const dryRun = {
     "Idempotent-Replayed":
       "`true` if the same request was already sent with this id, so that sending it would reach nobody",
   },
-  example: dryRunExample,
+  example: { dry_run: { recipients: 3, online: 2, unknown_users: [] } },
 };
 
 /** What operations answer that act as a user, apart from errors of their own. */

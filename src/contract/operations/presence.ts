@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { feedQuery } from "../connections/feed.ts";
-import { messageExample, nodeExample, onlineUserExample, systemMessageExample } from "../documents/examples.ts";
+import { exampleIds, messageExample, nodeExample, systemMessageExample } from "../documents/examples.ts";
 import { nodeList } from "../nodes.ts";
 import { onlineCount, onlinePage, onlineQuery } from "../presence.ts";
 import { defineOperation } from "./operation.ts";
@@ -26,7 +26,7 @@ export const presenceOperations = {
       200: {
         description: "An OnlinePage or, with `count=true`, an OnlineCount.",
         schema: z.union([onlinePage, onlineCount]),
-        example: { items: [onlineUserExample], cursor: null },
+        example: { items: [{ id: exampleIds.user, connections: 2 }], cursor: null },
       },
     },
     errors: ["organization_not_found"],
