@@ -22,44 +22,38 @@ export class TlsFileError extends Error {
 
 /** Reads a certificate and its key. Throws `TlsFileError` unless they match and the certificate is valid now. */
 export function readTls(files: TlsFiles, clock: Clock): Tls {
-  const [cert, key] = [read("cert", files.cert), read("key", files.key)];
-  const certificate = parse(
-    "cert",
-    files.cert,
-    "contains no certificate in PEM format",
-    () => new X509Certificate(cert),
-  );
-  const privateKey: KeyObject = parse(
-    "key",
-    files.key,
-    "contains no private key in PEM format, or one with a passphrase",
-    () => createPrivateKey(key),
+  const fault = (which: keyof TlsFiles, what: string) => new TlsFileError(which, `${files[which]} ${what}`);
+
+  function read(which: keyof TlsFiles): string {
+    try {
+      return readFileSync(files[which], "utf8");
+    } catch (error) {
+      throw fault(which, `cannot be read (${error instanceof Error ? error.message : String(error)})`);
+    }
+  }
+
+  function parse<T>(which: keyof TlsFiles, what: string, make: () => T): T {
+    try {
+      return make();
+    } catch {
+      throw fault(which, what);
+    }
+  }
+
+  const [cert, key] = [read("cert"), read("key")];
+  const certificate = parse("cert", "contains no certificate in PEM format", () => new X509Certificate(cert));
+  const privateKey: KeyObject = parse("key", "contains no private key in PEM format, or one with a passphrase", () =>
+    createPrivateKey(key),
   );
   if (!certificate.checkPrivateKey(privateKey))
-    throw new TlsFileError("key", `${files.key} is not the key of the certificate in ${files.cert}`);
+    throw fault("key", `is not the key of the certificate in ${files.cert}`);
   const expiresAt = Date.parse(certificate.validTo);
-  if (expiresAt <= clock.now()) throw new TlsFileError("cert", `${files.cert} expired on ${certificate.validTo}`);
+  if (expiresAt <= clock.now()) throw fault("cert", `expired on ${certificate.validTo}`);
   if (Date.parse(certificate.validFrom) > clock.now())
-    throw new TlsFileError("cert", `${files.cert} is not valid before ${certificate.validFrom}`);
+    throw fault("cert", `is not valid before ${certificate.validFrom}`);
   // Does what the server will do, such as reading the rest of the chain.
-  parse("cert", files.cert, "cannot be served; check the chain after the first certificate", () =>
+  parse("cert", "cannot be served; check the chain after the first certificate", () =>
     createSecureContext({ cert, key }),
   );
   return { cert, key, expiresAt };
-}
-
-function read(which: keyof TlsFiles, file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new TlsFileError(which, `${file} cannot be read (${error instanceof Error ? error.message : String(error)})`);
-  }
-}
-
-function parse<T>(which: keyof TlsFiles, file: string, fault: string, make: () => T): T {
-  try {
-    return make();
-  } catch {
-    throw new TlsFileError(which, `${file} ${fault}`);
-  }
 }
