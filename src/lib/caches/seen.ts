@@ -1,13 +1,7 @@
 import { forgetOldest } from "./forget-oldest.ts";
 
-/** Remembers the names seen last. */
-export type Seen = {
-  /** Whether a name is new, as far as remembered. */
-  isNew(name: string): boolean;
-};
-
-/** Creates an empty memory of the last `most` names. */
-export function createSeen(most: number): Seen {
+/** Creates an empty memory of the last `most` names. `isNew`: whether a name is not among them. */
+export function createSeen(most: number): { isNew(name: string): boolean } {
   const names = new Set<string>();
   return {
     isNew(name) {

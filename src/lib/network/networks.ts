@@ -1,8 +1,5 @@
 import ipaddr from "ipaddr.js";
 
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
-type Network = [Address, number];
-
 /**
  * Whether `text` is a network in unambiguous CIDR notation: IPv4 in four decimal parts or IPv6 without a zone, no bits
  * set beyond the prefix (`10.0.0.1/8` is a mistake), and no IPv4-mapped IPv6.
@@ -24,10 +21,6 @@ export function isNetwork(text: string): boolean {
 export function isWithin(network: string, networks: string[]): boolean {
   const [address, prefix] = ipaddr.parseCIDR(network);
   return networks
-    .map((outer) => ipaddr.parseCIDR(outer))
-    .some((outer) => outer[1] <= prefix && contains(outer, address));
-}
-
-function contains([network, prefix]: Network, address: Address): boolean {
-  return address.kind() === network.kind() && address.match(network, prefix);
+    .map((outer): [ipaddr.IPv4 | ipaddr.IPv6, number] => ipaddr.parseCIDR(outer))
+    .some(([outer, bits]) => bits <= prefix && address.kind() === outer.kind() && address.match(outer, bits));
 }

@@ -18,14 +18,10 @@ export type TokenBuckets = {
 
 type Bucket = { units: number; at: number };
 
-/** Creates buckets on first charge, at most `maxBuckets`; the least recently charged is forgotten first. */
-export function createTokenBuckets({
-  clock,
-  maxBuckets = 10_000,
-}: {
-  clock: Clock;
-  maxBuckets?: number;
-}): TokenBuckets {
+const mostBuckets = 10_000;
+
+/** Creates buckets on first charge, at most 10,000; the least recently charged is forgotten first. */
+export function createTokenBuckets({ clock }: { clock: Clock }): TokenBuckets {
   const buckets = new Map<string, Bucket>();
 
   function refill(bucket: Bucket, { perSecond, burst }: Rate): void {
@@ -49,7 +45,7 @@ export function createTokenBuckets({
       const bucket = known ?? { units: Math.max(1, rate.burst), at: clock.now() };
       buckets.delete(name); // keeps the map in order of use
       buckets.set(name, bucket);
-      if (known === undefined) forgetOldest(buckets, maxBuckets);
+      if (known === undefined) forgetOldest(buckets, mostBuckets);
       refill(bucket, rate);
       bucket.units = Math.min(Math.max(1, rate.burst), bucket.units - units);
     },
