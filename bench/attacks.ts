@@ -22,7 +22,7 @@ const usage = `npm run attacks -- [--only metrics,lists] [--store sqlite|postgre
   --row      the attacks of these rows of the table, as 2,3
   --store    on this store only; both by default, PostgreSQL where it is installed
   --rounds   how often; what counts is the median of the victim's times, and the worst of all else
-  --seconds  how long an attack is; the undisturbed time before it is as long
+  --seconds  how long an attack is; the undisturbed time before it is a quarter of that
   --against  the folder of another checkout, installed, that is attacked in turns with this one, as \`before\`
   --alone    with --against: only that one
   --save     writes the runs to bench/results/<date>-<revision>-attacks.json; a run of everything does so anyway
@@ -102,7 +102,7 @@ async function main(): Promise<boolean> {
   const [rounds, ms] = [Number(options.rounds), Number(options.seconds) * 1_000];
   if (!(rounds >= 1 && ms > 0)) throw new Error(usage);
   const checkouts = checkoutsOf(against).filter(({ name }) => !alone || name === "before");
-  const plan: Plan = { chosen: choose(), checkouts, rounds, length: { calmMs: ms, attackMs: ms } };
+  const plan: Plan = { chosen: choose(), checkouts, rounds, length: { calmMs: ms / 4, attackMs: ms } };
   const stores = storesOf(options.store);
   const dataDir = createDataDir();
   const isWhole = options.only === undefined && options.row === undefined && options.store === undefined;
