@@ -1,28 +1,17 @@
 // A chat server with Socket.IO as its documentation shows it: each message is stored, flushed, and then broadcast to its room.
-import { Database } from "bun:sqlite";
 import { Server as Engine } from "@socket.io/bun-engine";
 import { SQL } from "bun";
 import { Server } from "socket.io";
-
-type Message = { from: string; cid: string; body: string; x: object };
+import { type Message, messageTable, openFlushedMessages } from "./flushed-messages.ts";
 
 const [port = "0", database = "messages.db"] = process.argv.slice(2);
-const table =
-  "CREATE TABLE message (id TEXT PRIMARY KEY, cid TEXT NOT NULL, sender TEXT NOT NULL, body TEXT NOT NULL, at BIGINT NOT NULL)";
 
-async function openStore(): Promise<(message: Message) => Promise<unknown> | unknown> {
-  if (database.startsWith("postgres:")) {
-    const sql = new SQL(database);
-    await sql.unsafe(table);
-    return ({ cid, from, body }) =>
-      sql`INSERT INTO message VALUES (${crypto.randomUUID()}, ${cid}, ${from}, ${body}, ${Date.now()})`;
-  }
-  const sqlite = new Database(database, { create: true });
-  sqlite.run("PRAGMA journal_mode = WAL");
-  sqlite.run("PRAGMA synchronous = FULL");
-  sqlite.run(table);
-  const insert = sqlite.prepare("INSERT INTO message VALUES (?, ?, ?, ?, ?)");
-  return ({ cid, from, body }) => insert.run(crypto.randomUUID(), cid, from, body, Date.now());
+async function openStore(): Promise<(message: Message) => unknown> {
+  if (!database.startsWith("postgres:")) return openFlushedMessages(database);
+  const sql = new SQL(database);
+  await sql.unsafe(messageTable);
+  return ({ cid, from, body }) =>
+    sql`INSERT INTO message VALUES (${crypto.randomUUID()}, ${cid}, ${from}, ${body}, ${Date.now()})`;
 }
 
 const store = await openStore();
