@@ -185,7 +185,7 @@ export function createSocketTopics({
     },
     /** Writes everything that waits for sockets of the organization now. */
     settle,
-    /** Does that for every organization. */
+    /** Writes everything that waits for sockets of any organization now. */
     settleAll(): void {
       for (const org of outputs.keys()) settle(org);
     },

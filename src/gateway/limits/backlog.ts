@@ -1,5 +1,5 @@
 import type { Owner } from "../../lib/owner.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { SteadyClock } from "../../lib/time/clock.ts";
 import type { Line } from "../connections/connection.ts";
 
 type Slow = Pick<Line, "owner" | "org" | "waitingBytes" | "takings" | "cut" | "withdraw">;
@@ -18,8 +18,7 @@ type Options = {
   maxLineBytes: number;
   /** How long a line with waiting bytes may go without taking any. */
   maxStallMs: number;
-  /** A clock that never goes back. */
-  clock: Clock;
+  clock: SteadyClock;
 };
 
 const checkMs = 100;

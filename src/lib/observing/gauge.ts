@@ -1,4 +1,4 @@
-import type { Clock } from "../time/clock.ts";
+import type { SteadyClock } from "../time/clock.ts";
 
 const everyMs = 5_000;
 const longestPauseMs = 60_000;
@@ -15,8 +15,7 @@ export type Gauge<Value> = {
 };
 
 type Options = {
-  /** A clock that never goes back. */
-  clock: Clock;
+  clock: SteadyClock;
   onError(error: unknown): void;
 };
 

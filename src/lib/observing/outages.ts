@@ -1,4 +1,4 @@
-import type { Clock } from "../time/clock.ts";
+import type { SteadyClock } from "../time/clock.ts";
 import { rootCauseOf } from "./root-cause.ts";
 
 /** Callbacks for the beginning and end of an outage. */
@@ -32,8 +32,7 @@ type OutageOptions = {
   address: string;
   /** What happened, what still works, and what to do. */
   describe(error: unknown): string;
-  /** A clock that never goes back. */
-  clock: Clock;
+  clock: SteadyClock;
 };
 
 /** The outages of something that a node depends on. */

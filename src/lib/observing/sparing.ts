@@ -1,11 +1,10 @@
-import type { Clock } from "../time/clock.ts";
+import type { SteadyClock } from "../time/clock.ts";
 
 type Options = {
   /** Writes a line; `before` is how many like it were left out since the last one. */
   tell(facts: Record<string, unknown>, before: number): void;
   everyMs?: number;
-  /** A clock that never goes back. */
-  clock: Clock;
+  clock: SteadyClock;
 };
 
 const minuteMs = 60_000;

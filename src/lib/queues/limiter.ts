@@ -1,6 +1,6 @@
 import type { Owner } from "../owner.ts";
 import { amountOf } from "../rates/amount.ts";
-import type { Clock } from "../time/clock.ts";
+import type { SteadyClock } from "../time/clock.ts";
 import { createFairQueue, shareOfFree } from "./fair-queue.ts";
 import { append, createLinkedList, type Link, remove } from "./linked-list.ts";
 
@@ -26,8 +26,7 @@ type Options = {
   maxWeight?: number;
   maxWaitMs: number;
   whenBusy(): Error;
-  /** A clock that never goes back. */
-  clock: Clock;
+  clock: SteadyClock;
 };
 
 type Waiter = { since: number; start(): void; refuse(): void };

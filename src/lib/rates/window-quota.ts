@@ -1,4 +1,4 @@
-import type { Clock } from "../time/clock.ts";
+import type { SteadyClock } from "../time/clock.ts";
 import { amountOf } from "./amount.ts";
 
 /** Tracks each name's use of a quota, in a time window that begins with its first use. */
@@ -14,8 +14,7 @@ export type WindowQuotas = {
 type Options = {
   quota: number;
   windowMs: number;
-  /** A clock that never goes back. */
-  clock: Clock;
+  clock: SteadyClock;
   maxNames?: number;
 };
 

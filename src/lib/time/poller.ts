@@ -1,5 +1,5 @@
 import { type OutageEvents, tellOutages } from "../observing/outages.ts";
-import type { Clock } from "./clock.ts";
+import type { SteadyClock } from "./clock.ts";
 
 /** Polls for due work, one poll at a time. */
 export type Poller = {
@@ -16,8 +16,7 @@ type Dependencies = {
   poll(): Promise<number | undefined>;
   /** The longest time between two polls, in milliseconds. */
   everyMs: number;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
 };
 
 /** Creates a poller with a single timer. */

@@ -1,6 +1,6 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
 import type { Outage } from "../../lib/observing/outages.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { SteadyClock } from "../../lib/time/clock.ts";
 import type { DatabaseWatch } from "../../store/store.ts";
 import { problemOf } from "./database-problems.ts";
 
@@ -20,8 +20,7 @@ type Dependencies = {
   wroteAt(): number;
   /** Called with errors that are not an outage. */
   onError(error: unknown): void;
-  /** A clock that never goes back. */
-  clock: Clock;
+  clock: SteadyClock;
 };
 
 /**

@@ -4,7 +4,7 @@ import { idOfApiKey, sliceOfId } from "../../contract/keys/api-key.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
 import { rowsOfStatement } from "../../lib/queues/steps.ts";
 import { createTokenBuckets } from "../../lib/rates/token-buckets.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
 import type { KeyWrites } from "../../store/keys/ports.ts";
 import type { Refusals } from "../limits/refusals.ts";
 import type { BootstrapKey } from "./bootstrap-key.ts";
@@ -21,8 +21,7 @@ type Options = {
   usage: KeyUsage;
   refusals: Refusals;
   clock: Clock;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
 };
 
 // While the store is asked, Bun takes one or two megabytes of such a body, which costs as much as ten sends.

@@ -4,7 +4,7 @@ import { forgetOldest } from "../../lib/caches/forget-oldest.ts";
 import { createAddressSet } from "../../lib/network/addresses.ts";
 import { createBatcher } from "../../lib/queues/batcher.ts";
 import { gatherMs, rowsOfStatement } from "../../lib/queues/steps.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { SteadyClock } from "../../lib/time/clock.ts";
 import type { KeyChange, KeyReads, StoredKey } from "../../store/keys/ports.ts";
 import type { Caller } from "./permissions.ts";
 
@@ -22,8 +22,7 @@ export type KeyCache = ReturnType<typeof createKeyCache>;
 
 type Options = {
   keys: KeyReads;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
   onError(error: unknown): void;
   maxKeys?: number;
 };

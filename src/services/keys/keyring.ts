@@ -1,4 +1,4 @@
-import type { Clock } from "../../lib/time/clock.ts";
+import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
 import type { ApiKeys } from "../../store/keys/ports.ts";
 import type { Refusals } from "../limits/refusals.ts";
 import { createAuthentication, createKeyUsage } from "./authentication.ts";
@@ -18,8 +18,7 @@ type Options = {
   /** The server's secret that keys are hashed with, the same on every node. */
   secret: string;
   clock: Clock;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
   refusals: Refusals;
   onError(error: unknown): void;
 };

@@ -1,10 +1,9 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { SteadyClock } from "../../lib/time/clock.ts";
 
 type Options = {
   withinMs: number;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
   /** Whether nobody needs it any more. */
   isOver?: () => boolean;
   /** Waits; may end sooner if a refund may let the attempt pass. */

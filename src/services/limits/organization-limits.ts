@@ -3,7 +3,7 @@ import { forgetOldest } from "../../lib/caches/forget-oldest.ts";
 import { createBatcher } from "../../lib/queues/batcher.ts";
 import { rowsOfStatement } from "../../lib/queues/steps.ts";
 import { amountOf } from "../../lib/rates/amount.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { SteadyClock } from "../../lib/time/clock.ts";
 import type { OrganizationBudget, OrganizationReads } from "../../store/ports.ts";
 
 /** The limits of an organization on each node. 0 means no limit. */
@@ -21,8 +21,7 @@ type Options = {
   organizations: Pick<OrganizationReads, "budgets">;
   /** The configured defaults. */
   defaults: LimitsOfOrganization;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
   onError(error: unknown): void;
   maxOrganizations?: number;
 };

@@ -1,7 +1,7 @@
 import { type HeraldError, invalidRequest, rateExceeded } from "../../contract/errors/errors.ts";
 import { createMeters } from "../../lib/rates/amount.ts";
 import { createTokenBuckets, type Rate } from "../../lib/rates/token-buckets.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { SteadyClock } from "../../lib/time/clock.ts";
 import type { BatchLog, NewSend } from "../../store/ports.ts";
 import type { LimitsOfOrganization, OrganizationLimits } from "./organization-limits.ts";
 
@@ -29,8 +29,7 @@ type Options = {
   checks: Pick<BatchLog, "check">;
   /** How many seconds' worth of its rate an organization may use at once. */
   burstSeconds: number;
-  /** A clock that never goes back. */
-  clock: Clock;
+  clock: SteadyClock;
 };
 
 // No organization has an empty id.

@@ -1,4 +1,4 @@
-import type { Clock } from "../../lib/time/clock.ts";
+import type { SteadyClock } from "../../lib/time/clock.ts";
 import type { NewSend } from "../../store/ports.ts";
 import type { Caller } from "../keys/permissions.ts";
 import { onceAllowed } from "../limits/once-allowed.ts";
@@ -21,8 +21,7 @@ export type Begun = { outcome: Promise<Sent<object>> };
 /** Where a batch sends, or only tries to. */
 export type BatchTarget = Sending & {
   dryRuns: Pick<DryRuns, "message" | "systemMessage">;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
 };
 
 type Options = BatchTarget & {

@@ -6,7 +6,7 @@ import type { SendMessageRequest, SendSystemMessageRequest } from "../../contrac
 import type { MarkReadRequest } from "../../contract/messages/reads.ts";
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { createLimiter } from "../../lib/queues/limiter.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
 import type { SentReads } from "../../store/delivery/ports.ts";
 import type { ChangeCheck, MessageChanges, NewEdit, NewRecall } from "../../store/messages/ports.ts";
 import type { BatchLog, NewSend, ParticipantReads } from "../../store/ports.ts";
@@ -33,8 +33,7 @@ type Dependencies = {
   readMarks: ReadMarkReads;
   presence: Pick<Presence, "count">;
   clock: Clock;
-  /** A clock that never goes back. */
-  elapsed: Clock;
+  elapsed: SteadyClock;
 };
 
 /** The number of users per question to the nodes, as messages between nodes are limited in size. */

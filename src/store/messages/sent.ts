@@ -26,7 +26,7 @@ export function createSentReads({ reader }: { reader: Reader }): SentReads {
   const isStranger = `SELECT asked.value AS id FROM (${reader.dialect.givenTexts}) AS asked
     WHERE NOT EXISTS (SELECT 1 FROM "user" u WHERE u.org = ? AND u.id = asked.value AND u.deleted_at IS NULL)`;
 
-  /** Runs a query for some hundred ids at a time, and returns all ids found. `valuesOf` places the list of ids. */
+  /** Runs a query for hundreds of ids at a time, and returns all ids found. `valuesOf` places the list of ids. */
   async function findIds(
     org: string,
     text: string,
