@@ -65,6 +65,17 @@ describe("the rules for migrations", () => {
     expect(faultsOf(expand(statements), [])).toEqual([expect.stringContaining(fault)]);
   });
 
+  test("accept in an expand that an index gives way to one that begins with its columns", () => {
+    const before = [{ name: "0001-log", sql: "CREATE INDEX event_by_cid ON event (org, cid);\n" }];
+    const build = (columns: string) => `CREATE INDEX CONCURRENTLY event_of_cid ON event (${columns})`;
+    const drop = ";\nDROP INDEX event_by_cid";
+    expect(faultsOf(expand(`${build("org, cid, kind")}${drop}`), before)).toEqual([]);
+    for (const columns of ["org, kind", "org, cids", "org, cid) WHERE (kind = 'message'"])
+      expect(faultsOf(expand(`${build(columns)}${drop}`), before)).toEqual([
+        expect.stringContaining("is no expansion"),
+      ]);
+  });
+
   test("require a contract to end an expand of an earlier release", () => {
     const before = [expand("ALTER TABLE event ADD COLUMN shade BIGINT")];
     const contract = (release: string, ends: string) => ({

@@ -35,11 +35,11 @@ const readForward = readPage("ASC");
 const readBackward = readPage("DESC");
 
 const eventsSeen = 250;
-// Both engines keep the order of the inner list: the first match ends the search.
-const lastOffset = `(SELECT newest."offset" FROM (SELECT "offset", kind, OCTET_LENGTH(payload) AS bytes FROM event
+// Both engines keep the order of the inner list, which is all in an index: the first match ends the search.
+const lastOffset = `(SELECT newest."offset" FROM (SELECT "offset", kind, recalled_at FROM event
     WHERE event.org = c.org AND event.cid = c.id AND event."offset" > COALESCE(c.past_start, c.log_start)
     ORDER BY event."offset" DESC LIMIT ${eventsSeen}) AS newest
-  WHERE ${isMessageOf("newest")} AND newest.bytes > 0 AND (newest."offset" < 0 OR newest."offset" > c.log_start) LIMIT 1)`;
+  WHERE ${isMessageOf("newest")} AND newest.recalled_at IS NULL AND (newest."offset" < 0 OR newest."offset" > c.log_start) LIMIT 1)`;
 const findSpan = `SELECT COALESCE(c.past_start, c.log_start) AS first, o.head AS last FROM conversation c
   JOIN organization o ON o.id = c.org WHERE c.org = ? AND c.id = ?`;
 const findFrom = `SELECT "offset", created_at FROM event WHERE org = ? AND cid = ? AND "offset" >= ? AND "offset" < ?

@@ -5,7 +5,7 @@ import type { Reader, Row, Rows } from "../sql/driver.ts";
 import { distinctRows } from "../sql/rows.ts";
 import type { NewRead, ReadMarkReads, ReadMarkWrites, UnreadMessage } from "./ports.ts";
 import { eventKey, type Place, placeKey, planReads } from "./read-plan.ts";
-import { readTo, unreadAmongNewest } from "./unread.ts";
+import { readTo, readUnread } from "./unread.ts";
 
 type PlaceRow = {
   head: number;
@@ -20,15 +20,7 @@ const findPlace = `SELECT o.head, c.id AS cid, c.log_start, c.past_start, ${read
   LEFT JOIN conversation c ON c.org = o.id AND c.id = ?
   LEFT JOIN participant p ON p.org = o.id AND p.cid = c.id AND p.uid = ?
   WHERE o.id = ? AND o.deleted_at IS NULL`;
-const findUnread = unreadAmongNewest({
-  columns: `"offset", id, sender`,
-  org: "?",
-  cid: "?",
-  after: "?",
-  upTo: "?",
-  uid: "?",
-  limit: maxReadIds,
-});
+const findUnread = readUnread({ org: "?", cid: "?", after: "?", upTo: "?", uid: "?" }, maxReadIds);
 
 /** Creates the reads of read marks. They run beside the commits, which look only at the marks again. */
 export function createReadMarkReads({ reader }: { reader: Reader }): ReadMarkReads {

@@ -18,7 +18,10 @@ export function faultsOf({ name, sql }: MigrationFile, earlier: readonly Migrati
   const [first, expandsIn, contractsIn, ended] = header.exec(sql) ?? [];
   if (first === undefined)
     return [`${name}: begins with neither "-- expand, <release>" nor "-- contract, <release>: ends <name>"`];
-  if (expandsIn !== undefined) return faultsOfExpand(migrationOf(name, sql)).map((fault) => `${name}: ${fault}`);
+  if (expandsIn !== undefined) {
+    const before = earlier.map((file) => migrationOf(file.name, file.sql));
+    return faultsOfExpand(migrationOf(name, sql), before).map((fault) => `${name}: ${fault}`);
+  }
   const expand = earlier.find((file) => file.name === ended);
   const [, release] = header.exec(expand?.sql ?? "") ?? [];
   if (release === undefined) return [`${name}: there is no expand ${ended} before it`];
@@ -26,13 +29,32 @@ export function faultsOf({ name, sql }: MigrationFile, earlier: readonly Migrati
   return [];
 }
 
-function faultsOfExpand({ steps }: Migration): string[] {
-  const [made, walled] = [new Set<string>(), new Set<string>()];
-  return steps.flatMap((step) => {
-    const statements = step.kind === "statements" ? step.statements : [step.statement];
-    return statements.flatMap((statement) => faultOf(step, plain(statement), { made, walled }) ?? []);
-  });
+function faultsOfExpand(migration: Migration, earlier: readonly Migration[]): string[] {
+  const touched = { made: new Set<string>(), walled: new Set<string>() };
+  const [before, built] = [indexesOf(earlier), [...indexesOf([migration]).values()]];
+  /** Whether the statement drops an index where the migration builds one that begins with the same columns. */
+  const replaces = (statement: string) => {
+    const dropped = before.get(/^DROP INDEX (\w+)$/.exec(statement)?.[1] ?? "");
+    return dropped !== undefined && built.some((columns) => columns.startsWith(`${dropped},`));
+  };
+  return migration.steps.flatMap((step) =>
+    statementsOf(step).flatMap((statement) => (replaces(statement) ? [] : (faultOf(step, statement, touched) ?? []))),
+  );
 }
+
+/** The table and columns of each index that is neither unique nor partial, by its name. */
+function indexesOf(migrations: readonly Migration[]): Map<string, string> {
+  const create = /^CREATE INDEX (?:CONCURRENTLY )?(\w+) ON (\S+ \([^()]+)\)$/;
+  const statements = migrations.flatMap(({ steps }) => steps.flatMap(statementsOf));
+  return new Map(
+    statements.flatMap((statement) => {
+      const [, name, columns] = create.exec(statement) ?? [];
+      return name === undefined || columns === undefined ? [] : [[name, columns] as const];
+    }),
+  );
+}
+
+const statementsOf = (step: Step) => (step.kind === "statements" ? step.statements : [step.statement]).map(plain);
 
 /**
  * Tables that the migration itself creates, and those to which it adds a policy that the previous version does not
