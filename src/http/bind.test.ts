@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { Hono } from "hono";
 import { z } from "zod";
+import { HeraldError } from "../contract/errors/errors.ts";
 import { defineOperation, named } from "../contract/operations/operation.ts";
 import { nextTurn } from "../lib/event-loop/next-turn.ts";
 import { createThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
@@ -32,6 +33,7 @@ const { note } = named({
 function serve() {
   const app: Router = new Hono();
   const begun: string[] = [];
+  const requests: Request[] = [];
   const bind = createBind({
     app,
     authentication: {
@@ -45,7 +47,12 @@ function serve() {
         };
       },
     },
-    rateLimit: { admit: () => undefined, charge: () => undefined },
+    rateLimit: {
+      admit(keyId) {
+        if (keyId === "key of refused") throw new HeraldError("rate_limited");
+      },
+      charge: () => undefined,
+    },
     use: {
       know: () => undefined,
       admitRequest: () => undefined,
@@ -68,12 +75,14 @@ function serve() {
   });
   return {
     begun,
+    bodiesDropped: () => requests.filter(({ bodyUsed }) => bodyUsed).length,
     call(organizationId: string, { key = organizationId, text = "" } = {}) {
       const request = new Request("http://herald.test/notes", {
         method: "POST",
         headers: { "Admin-Api-Key": key, "Content-Type": "application/json" },
         body: JSON.stringify({ organizationId, text }),
       });
+      requests.push(request);
       return app.fetch(request, newCall(request, { from: runtime }));
     },
   };
@@ -100,4 +109,20 @@ test("fewer calls with long bodies are begun per turn", async () => {
   await nextTurn();
   expect(begun.length).toBeLessThan(most / 4);
   await Promise.all(calls);
+});
+
+test("refusals take turns like calls, and drop the bodies of those that wait", async () => {
+  const { begun, bodiesDropped, call } = serve();
+  let refused = 0;
+  const refusals = Array.from({ length: 10 * most }, async () => {
+    const { status } = await call("refused");
+    expect(status).toBe(429);
+    refused++;
+  });
+  const other = call("other");
+  await nextTurn();
+  expect(begun).toEqual(["other"]);
+  expect(refused).toBeLessThanOrEqual(2 * most);
+  expect(bodiesDropped()).toBeGreaterThanOrEqual(10 * most - refused);
+  await Promise.all([other, ...refusals]);
 });

@@ -2,9 +2,11 @@ import type { HonoRequest } from "hono";
 import { unavailable } from "../contract/errors/errors.ts";
 import type { Operation } from "../contract/operations/operation.ts";
 import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
+import { networkOf } from "../lib/network/addresses.ts";
 import { createQueue } from "../lib/queues/queue.ts";
 import { nobody } from "../services/keys/permissions.ts";
 import { createCharges, type Payers } from "../services/limits/charges.ts";
+import { addressName } from "../services/limits/costs.ts";
 import { type Answer, createRefuser, createResponder, tellExpiry } from "./call/answer.ts";
 import { createAuthenticator } from "./call/authenticate.ts";
 import type { Dependencies, Exchange, PathParts, Router, TakeTurn } from "./call/exchange.ts";
@@ -100,10 +102,13 @@ function createExchanges({ method, path }: Operation, { clientAddress, charges }
   };
 }
 
-/** Creates the turns of exchanges: organizations take turns, and keys within their organization. */
+/** Creates the turns of exchanges: organizations take turns, and keys within their organization; without a key, addresses. */
 function createTakeTurn(thread: ThreadScheduler): TakeTurn {
-  return ({ caller, org }, cost, bytes) =>
-    thread.turn(() => caller.rights.org ?? org ?? (bytes && organizationIn(bytes)) ?? caller.keyId, cost, {
-      part: caller.keyId,
-    });
+  return ({ caller, org, address }, cost, bytes) => {
+    const nameOf = () =>
+      caller === nobody
+        ? addressName(networkOf(address))
+        : (caller.rights.org ?? org ?? (bytes && organizationIn(bytes)) ?? caller.keyId);
+    return thread.turn(nameOf, cost, { part: caller.keyId });
+  };
 }

@@ -17,9 +17,9 @@ type Dependencies = {
 };
 
 /**
- * Delays responses that anyone can get as often as they like, without a key or with status 429: addresses and keys take
- * turns. Meanwhile their bodies are dropped, or left unread if they may have no end. Others were charged for, and wait for
- * the next turn of the event loop.
+ * Delays responses that anyone can get as often as they like, without a key: addresses take turns. Meanwhile their bodies are
+ * dropped, or left unread if they may have no end. Refused calls with a key have had their turn, and wait for the next one of
+ * the event loop.
  */
 export function createHeldAnswers({ clientAddress, isOneTooMany, thread }: Dependencies) {
   let unread = 0; // bodies of calls that wait
@@ -41,7 +41,7 @@ export function createHeldAnswers({ clientAddress, isOneTooMany, thread }: Depen
       if (!isClosed && isOneTooMany(request, call.from)) response.headers.set("Connection", "close");
       const name = turnNameOf(request, call, clientAddress);
       if (isTooLongToDrop(call.bodyBytes) && !call.isBodyRead) return await waitToClose(request, name);
-      if (call.keyId !== undefined && call.status !== 429) return await nextTurn();
+      if (call.keyId !== undefined) return await nextTurn();
       if (!request.bodyUsed) await discard(request.body ?? undefined); // otherwise Bun would keep up to two megabytes of it
       await nextTurn();
       await thread.turn(name, threadCosts.refusal(Math.min(call.bodyBytes, unreadOnes.bytes)));

@@ -6,6 +6,7 @@ import { toIso } from "../../contract/identifiers.ts";
 import type { Operation } from "../../contract/operations/operation.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 import { rememberBytes } from "../answers/long-answers.ts";
+import { isTooLongToDrop } from "../requests/body.ts";
 import type { Exchange, PathParts } from "./exchange.ts";
 import { addTarget, type Recorder } from "./record.ts";
 
@@ -87,13 +88,23 @@ export function createResponder(
 
 /**
  * Creates the step that responds to a call that failed, whose `answer` nobody will read. Errors become problem documents only
- * here; unknown errors are logged and shown as `internal`.
+ * here; unknown errors are logged and shown as `internal`. A refusal takes its turn like a call, so that a thousand at once keep
+ * nobody waiting; meanwhile the body is dropped. One that may have no end waits for its turn later, to close the connection.
  */
-export function createRefuser({ charges, redact, onError }: PathParts, recorder: Pick<Recorder, "fail">) {
+export function createRefuser({ charges, takeTurn, redact, onError }: PathParts, recorder: Pick<Recorder, "fail">) {
+  async function waitForTurn(exchange: Exchange): Promise<void> {
+    const turn = takeTurn(exchange, threadCosts.refusal());
+    if (turn === undefined) return;
+    const { bodyUsed, body } = exchange.request;
+    if (!bodyUsed) await discard(body ?? undefined); // otherwise Bun would keep up to two megabytes of it
+    await turn;
+  }
+
   return async (exchange: Exchange, thrown: unknown, answer: Answer | undefined): Promise<Response> => {
     const { call, charge } = exchange;
     const { requestId } = call;
     await discard(answer?.stream);
+    if (call.isBodyRead || !isTooLongToDrop(call.bodyBytes)) await waitForTurn(exchange);
     const error = toHeraldError(thrown);
     if (error.status === 500) onError(thrown, requestId);
     call.code = error.code;
