@@ -9,7 +9,7 @@ import { costSeries, renderCosts } from "./harness/report/costs.ts";
 import { renderTable, withSection } from "./harness/report/report.ts";
 import { saveRuns } from "./harness/report/results.ts";
 import type { Pace } from "./harness/report/rounds.ts";
-import { describeSetting, type Setting } from "./harness/report/setting.ts";
+import { describeSetting, renderSetting, type Setting } from "./harness/report/setting.ts";
 import { createDataDir } from "./harness/servers.ts";
 
 const usage = `npm run bench -- [--quick] [--only sends,deliveries,latency,pauses,strangers,nodes,costs] [--rounds 5] [--patience 0] [--save] [--json]
@@ -72,10 +72,8 @@ async function measure(names: readonly string[], pace: Pace, wishes: Wishes): Pr
 }
 
 function describe({ setting, pace, against }: Measured): string {
-  const { date, revision, isModified, machine, versions } = setting;
   return (
-    `${date.slice(0, 10)}, revision ${revision}${isModified ? " with changes" : ""}, Bun ${versions.bun}, SQLite ${versions.sqlite}, ` +
-    `${machine.cores} cores (${machine.cpu}), ${machine.fileSystem}; medians of ${pace.rounds} rounds with runs of ${pace.runMs / 1000} s.` +
+    `${renderSetting(setting)}; medians of ${pace.rounds} rounds with runs of ${pace.runMs / 1000} s.` +
     (against === undefined ? "" : ` \`before\` is revision ${against}.`)
   );
 }

@@ -1,6 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
 import { type CostName, costNames, costSeries } from "../harness/report/costs.ts";
+import { readRuns } from "../harness/report/results.ts";
 import type { Series } from "../harness/report/rounds.ts";
 import type { Setting } from "../harness/report/setting.ts";
 import { median } from "../harness/report/statistics.ts";
@@ -14,21 +13,14 @@ export type KnownCosts = { costs: Costs; series: Series; rounds: number; setting
 /** What `npm run bench` saves; results of other programs have no series. */
 type Results = { setting: Setting; series?: Record<string, Series> };
 
-const results = resolve(import.meta.dir, "../results");
-
 /** Reads the costs from the newest results that contain them. Throws if there are none. */
-export function readKnownCosts(folder: string = results): KnownCosts {
-  const known = readdirSync(folder)
-    .filter((name) => name.endsWith(".json"))
-    .flatMap((name) => {
-      const { setting, series }: Results = JSON.parse(readFileSync(join(folder, name), "utf8"));
-      const found = series?.[costSeries.title];
-      if (found === undefined) return [];
-      const rounds = found[costSeries.contender]?.length ?? 0;
-      return [{ costs: costsOf(found), series: found, rounds, setting, file: `bench/results/${name}` }];
-    })
-    .sort((left, right) => right.setting.date.localeCompare(left.setting.date));
-  const [newest] = known;
+export function readKnownCosts(): KnownCosts {
+  const [newest] = readRuns<Results>(/\.json$/).flatMap(({ file, runs: { setting, series } }) => {
+    const found = series?.[costSeries.title];
+    if (found === undefined) return [];
+    const rounds = found[costSeries.contender]?.length ?? 0;
+    return [{ costs: costsOf(found), series: found, rounds, setting, file }];
+  });
   if (newest === undefined) throw new Error("no results hold costs: npm run bench -- --only costs --save");
   return newest;
 }

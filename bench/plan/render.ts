@@ -1,4 +1,6 @@
 import { renderCosts } from "../harness/report/costs.ts";
+import { table } from "../harness/report/report.ts";
+import { renderSetting } from "../harness/report/setting.ts";
 import { assumptions } from "./assumptions.ts";
 import { commitSeconds, logSecondsPerEvent, type Utilisation } from "./cell.ts";
 import { flowOf } from "./flow.ts";
@@ -48,7 +50,7 @@ export function renderPlans(known: KnownCosts, target: number, seed: number): st
   const last = [million, hundred].map(({ workload, plans }) => ({ workload, plan: planOf(plans.at(-1)) }));
 
   return [
-    describe(known),
+    `${renderSetting(known.setting)}; medians of ${known.rounds} rounds; every run is in \`${known.file}\`.`,
     renderCosts(known.series),
     "### One node",
     `What one thing alone does to ${percent(target)} of one core, or to that share of ${bytes(assumptions.nodeMemoryBytes)}.`,
@@ -59,15 +61,6 @@ export function renderPlans(known: KnownCosts, target: number, seed: number): st
     "### The plans",
     table(["", ...last.map(({ workload }) => workload.name)], planRows(last, costs, seed)),
   ].join("\n\n");
-}
-
-function describe({ setting, rounds, file }: KnownCosts): string {
-  const { date, revision, isModified, machine, versions } = setting;
-  const changes = isModified ? " with changes" : "";
-  return (
-    `${date.slice(0, 10)}, revision ${revision}${changes}, Bun ${versions.bun}, ${machine.cores} cores (${machine.cpu}), ` +
-    `${machine.fileSystem}; medians of ${rounds} rounds; every run is in \`${file}\`.`
-  );
 }
 
 function oneNode(costs: Costs, target: number): string[][] {
@@ -176,11 +169,6 @@ function outcome(found: Plan | Failure | undefined): string {
     return `no: ${limitNames[found.limit]}${value}`;
   }
   return `${short(found.cells)} × ${found.servers.nodes} nodes`;
-}
-
-function table(head: readonly string[], rows: readonly string[][]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
 function percent(share: number): string {

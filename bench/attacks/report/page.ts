@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { withSection } from "../../harness/report/report.ts";
+import { readRuns } from "../../harness/report/results.ts";
 import type { Measures } from "../../harness/report/rounds.ts";
 import type { Setting } from "../../harness/report/setting.ts";
 import { busAttacks } from "../bus.ts";
@@ -24,24 +25,19 @@ type Column = { contender: Contender; store: string; verdicts: Verdict[]; revisi
 const stores = ["SQLite", "PostgreSQL"] as const;
 const names = { before: "before", herald: "now" } as const;
 const worthTelling = 100; // MiB
-const folder = resolve(import.meta.dir, "../../results");
 const page = resolve(import.meta.dir, "../../../docs/explanation/security.md");
 
 /** Writes the table of the newest results into the page, and returns the page's path. */
 export function writePage(): string {
-  writeFileSync(page, withSection(readFileSync(page, "utf8"), `\n${renderAttacks(readResults())}\n`));
+  const results = readRuns<AttackResults>(/-attacks-\d+\.json$/).map(({ runs }) => runs);
+  writeFileSync(page, withSection(readFileSync(page, "utf8"), `\n${renderAttacks(results)}\n`));
   return page;
 }
 
-/** All results of attacks, newest first. */
-function readResults(): AttackResults[] {
-  return readdirSync(folder)
-    .filter((name) => /-attacks-\d+\.json$/.test(name))
-    .map((name): AttackResults => JSON.parse(readFileSync(join(folder, name), "utf8")))
-    .sort((left, right) => right.setting.date.localeCompare(left.setting.date));
-}
-
-/** Renders the table: a row per attack, with the newest figures of each store, and of `before` if there are any. */
+/**
+ * Renders the table of results, newest first: a row per attack, with the newest figures of each store, and of `before` if
+ * there are any.
+ */
 export function renderAttacks(results: readonly AttackResults[]): string {
   const [first] = results;
   if (first === undefined) return "Nothing was measured yet.";

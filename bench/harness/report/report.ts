@@ -45,6 +45,12 @@ export function renderTable(rows: readonly Row[]): string {
   );
 }
 
+/** Renders a Markdown table. */
+export function table(head: readonly string[], rows: readonly string[][]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
 const markers = ["<!-- figures: begin -->", "<!-- figures: end -->"] as const;
 
 /** The part of the page between its markers. */

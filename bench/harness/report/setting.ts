@@ -22,6 +22,14 @@ export type Setting = {
   versions: { bun: string; sqlite: string; hono: string; zod: string };
 };
 
+/** Says when, at which revision and on what something was measured. */
+export function renderSetting({ date, revision, isModified, machine, versions }: Setting): string {
+  return (
+    `${date.slice(0, 10)}, revision ${revision}${isModified ? " with changes" : ""}, Bun ${versions.bun}, SQLite ${versions.sqlite}, ` +
+    `${machine.cores} cores (${machine.cpu}), ${machine.fileSystem}`
+  );
+}
+
 /** Describes this machine and checkout. `dataDir` is where the run's databases are. */
 export function describeSetting(dataDir: string): Setting {
   const { type } = statfsSync(dataDir);
