@@ -32,6 +32,35 @@ const runsOfPair = 6;
 /** The runs with one kind of load. */
 type Part = { measured: Measured; series: Series };
 
+/** A node of a checkout, warm, with its listeners connected. */
+type Place = Awaited<ReturnType<typeof openPlace>>;
+
+const sends =
+  (count: number, ids: "random" | "rising") =>
+  async (places: readonly Place[], pace: Pace): Promise<Part> => {
+    const contenders = places.map(({ name, herald }) => ({ ...sendsTo(herald, count, ids), name }));
+    return { measured: sendsMeasured, series: await inRounds(contenders, pace) };
+  };
+
+const deliveries =
+  (inFlight: number) =>
+  async (places: readonly Place[], pace: Pace): Promise<Part> => {
+    const contenders = places.map(({ name, stage, cue }) => ({ ...deliveriesOn(stage, cue, inFlight), name }));
+    return { measured: deliveriesMeasured, series: await inRounds(contenders, pace) };
+  };
+
+/** Measures nodes of several checkouts by turns under one kind of load. */
+type RunLoad = (places: readonly Place[], pace: Pace) => Promise<Part>;
+
+/** The kinds of load. */
+export const loads: Readonly<Record<string, RunLoad>> = {
+  "1 caller": sends(1, "random"),
+  [`${callers} callers, random ids`]: sends(callers, "random"),
+  [`${callers} callers, ids by time`]: sends(callers, "rising"),
+  [`${listeners} listeners, 1 in flight`]: deliveries(1),
+  [`${listeners} listeners, 16 in flight`]: deliveries(16),
+};
+
 /**
  * Measures sends and deliveries of this checkout and of another by turns: has a change made them slower? Two nodes of one
  * checkout differ by up to 8 %, however long they run, so each round starts two of its own.
@@ -45,7 +74,7 @@ export const regression: Case = async (dataDir, pace, { against }) => {
     mkdirSync(dir);
     console.error(`  pair ${pair + 1} of ${pace.rounds}`);
     const inTurn = pair % 2 === 0 ? checkouts : checkouts.toReversed();
-    pairs.push(await measurePair(dir, inTurn, { ...pace, rounds: runsOfPair }));
+    pairs.push(await measurePair(dir, inTurn, { ...pace, rounds: runsOfPair }, loads));
   }
   const found: Required<Findings> = { series: {}, rows: [], tables: [] };
   for (const [title, { measured }] of Object.entries(pairs[0] ?? {})) {
@@ -57,25 +86,17 @@ export const regression: Case = async (dataDir, pace, { against }) => {
   return found;
 };
 
-/** Measures a node of each checkout. */
-async function measurePair(dataDir: string, checkouts: Checkout[], pace: Pace): Promise<Record<string, Part>> {
-  const places: Awaited<ReturnType<typeof openPlace>>[] = [];
+/** Measures a node of each checkout under these loads. */
+export async function measurePair(
+  dataDir: string,
+  checkouts: Checkout[],
+  pace: Pace,
+  chosen: Readonly<Record<string, RunLoad>>,
+): Promise<Record<string, Part>> {
+  const places: Place[] = [];
   for (const checkout of checkouts) places.push(await openPlace(dataDir, checkout, pace.warmUpMs * 10));
-  const sends = async (count: number, ids: "random" | "rising"): Promise<Part> => {
-    const contenders = places.map(({ name, herald }) => ({ ...sendsTo(herald, count, ids), name }));
-    return { measured: sendsMeasured, series: await inRounds(contenders, pace) };
-  };
-  const deliveries = async (inFlight: number): Promise<Part> => {
-    const contenders = places.map(({ name, stage, cue }) => ({ ...deliveriesOn(stage, cue, inFlight), name }));
-    return { measured: deliveriesMeasured, series: await inRounds(contenders, pace) };
-  };
-  const found = {
-    "1 caller": await sends(1, "random"),
-    [`${callers} callers, random ids`]: await sends(callers, "random"),
-    [`${callers} callers, ids by time`]: await sends(callers, "rising"),
-    [`${listeners} listeners, 1 in flight`]: await deliveries(1),
-    [`${listeners} listeners, 16 in flight`]: await deliveries(16),
-  };
+  const found: Record<string, Part> = {};
+  for (const [title, run] of Object.entries(chosen)) found[title] = await run(places, pace);
   for (const { herald, stage } of places) {
     stage.audience.close();
     await herald.stop();
