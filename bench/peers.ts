@@ -5,6 +5,8 @@ import { parseArgs } from "node:util";
 import { buildGenerator, generate, type Load, type Seen } from "./comparison/generator.ts";
 import type { Compared, StartCompared } from "./comparison/peer.ts";
 import { servers } from "./comparison/peers/all.ts";
+import type { PeerResults } from "./comparison/report/figures.ts";
+import { writePage } from "./comparison/report/page.ts";
 import { pinTo, processTreeOf } from "./harness/cores.ts";
 import { cpuMsOf, peakMemoryOf } from "./harness/meter.ts";
 import { saveRuns } from "./harness/report/results.ts";
@@ -14,13 +16,14 @@ import { type Measured, renderSideBySide } from "./harness/report/side-by-side.t
 import { median } from "./harness/report/statistics.ts";
 import { createDataDir } from "./harness/servers.ts";
 
-const usage = `npm run bench:peers -- [--only herald,nchan] [--listeners 1000] [--rounds 3] [--seconds 3] [--save]
+const usage = `npm run bench:peers -- [--only herald,nchan] [--listeners 1000] [--rounds 3] [--seconds 3] [--save] [--write]
   --only       these servers, of ${Object.keys(servers).join(", ")}; all that are installed by default
   --listeners  sockets that hear each message
   --rounds     how often; what counts is the median
   --seconds    how long a run is measured
   --save       writes the runs to bench/results/<date>-<revision>-peers.json
-BENCH_CENTRIFUGO names the program of a Centrifugo 6 to measure as well.`;
+  --write      writes the tables and the chart of the newest results to docs/explanation/performance.md; alone, it runs nothing
+BENCH_CENTRIFUGO names the program of a Centrifugo 6 to measure as well, BENCH_NATS that of a newer NATS.`;
 
 const { values: options } = parseArgs({
   options: {
@@ -29,6 +32,7 @@ const { values: options } = parseArgs({
     rounds: { type: "string", default: "3" },
     seconds: { type: "string", default: "3" },
     save: { type: "boolean", default: false },
+    write: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
@@ -155,6 +159,10 @@ async function main(): Promise<void> {
     console.log(usage);
     return;
   }
+  if (process.argv.slice(2).join() === "--write") {
+    console.error(`written: ${writePage().join(", ")}`);
+    return;
+  }
   const names = options.only?.split(",") ?? Object.keys(servers);
   const chosen = names.map((name) => {
     const start = servers[name];
@@ -170,10 +178,12 @@ async function main(): Promise<void> {
     const peers = running.map(({ name, version, durability, settings }) => ({ name, version, durability, settings }));
     for (const { name, version, durability, settings } of peers)
       console.log(`- ${name} ${version}: ${durability} before the answer; ${settings}.`);
-    if (options.save) console.error(`written: ${saveRuns(setting, "peers", { setting, peers, found })}`);
+    const results: PeerResults = { setting, pace: { rounds, runMs }, peers, found };
+    if (options.save) console.error(`written: ${saveRuns(setting, "peers", results)}`);
   } finally {
     dataDir.remove();
   }
+  if (options.write) console.error(`written: ${writePage().join(", ")}`);
 }
 
 await main();

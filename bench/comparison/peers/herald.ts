@@ -16,7 +16,7 @@ export const startHeraldCompared: StartCompared = async (folder) => {
   return {
     name: "Herald",
     durability: "flushed",
-    settings: "defaults, without rate and connection limits",
+    settings: "defaults, without rate and connection limits and without pings",
     version: packageJson.version,
     port: Number(new URL(peer.url).port),
     pids: [peer.pid],

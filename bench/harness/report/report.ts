@@ -83,7 +83,7 @@ function inUnit(value: number, unit: string): string {
 }
 
 /** Formats three significant digits: a single run is no more precise. */
-function toDigits(value: number): string {
+export function toDigits(value: number): string {
   if (value >= 1_000_000) return `${toDigits(value / 1_000_000)} M`;
   if (value >= 1_000) return `${toDigits(value / 1_000)} k`;
   return String(Number(value.toPrecision(3)));
