@@ -3,29 +3,29 @@ import { maxUnread } from "../../contract/messages/reads.ts";
 // Bounds what a count costs, however many messages the user sent without reading.
 const eventsSeen = 250;
 
-type Places = { org: string; cid: string; after: string; upTo: string; uid: string };
+type Places = { org: string; cid: string; after: string; upTo?: string; uid: string };
 
 /**
- * The SQL that finds messages of others between two offsets, among the newest events there; those taken back do not count.
- * Reads only an index, unless `columns` has others than "offset". Placeholders appear in the order of `Places`.
+ * The SQL that finds messages of others after an offset, among the newest events there; those taken back do not count. Reads
+ * only an index, unless `wanted` has columns that are not in it. Placeholders appear in the order of `Places`.
  */
-function unreadAmongNewest(columns: string, { org, cid, after, upTo, uid }: Places): string {
-  return `SELECT ${columns}, sender FROM (
-      SELECT ${columns}, sender, kind, recalled_at FROM event WHERE org = ${org} AND cid = ${cid} AND "offset" > ${after} AND "offset" <= ${upTo}
+function unreadAmongNewest(wanted: readonly string[], { org, cid, after, upTo, uid }: Places): string {
+  const inner = [...new Set([...wanted, "kind", "sender", "recalled_at"])].join(", ");
+  return `SELECT ${wanted.join(", ") || "1"} FROM (
+      SELECT ${inner} FROM event WHERE org = ${org} AND cid = ${cid} AND "offset" > ${after}${upTo === undefined ? "" : ` AND "offset" <= ${upTo}`}
       ORDER BY "offset" DESC LIMIT ${eventsSeen}) AS newest
     WHERE kind = 'message' AND recalled_at IS NULL AND sender <> ${uid}`;
 }
 
 /** The SQL that reads what is unread, newest first: `offset`, `id`, `sender`. */
-export function readUnread(places: Places, limit: number): string {
-  return `${unreadAmongNewest(`"offset", id`, places)} ORDER BY "offset" DESC LIMIT ${limit}`;
+export function readUnread(places: Required<Places>, limit: number): string {
+  return `${unreadAmongNewest(['"offset"', "id", "sender"], places)} ORDER BY "offset" DESC LIMIT ${limit}`;
 }
 
 /** The SQL expression for the offset up to which the participant `p` has read. A mark from before joining does not count. */
 export const readTo = "CASE WHEN p.read_to > p.log_start THEN p.read_to ELSE p.log_start END";
 
 /** The SQL expression that counts what is unread in a conversation, for the user and place in the named columns. */
-export function countUnread(places: Omit<Places, "upTo">): string {
-  const unread = unreadAmongNewest(`"offset"`, { ...places, upTo: String(Number.MAX_SAFE_INTEGER) });
-  return `(SELECT COUNT(*) FROM (${unread} LIMIT ${maxUnread}) AS unread)`;
+export function countUnread(places: Places): string {
+  return `(SELECT COUNT(*) FROM (${unreadAmongNewest([], places)} LIMIT ${maxUnread}) AS unread)`;
 }

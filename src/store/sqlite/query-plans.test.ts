@@ -40,15 +40,14 @@ describe("SQLite", () => {
     const page = { limit: 20, after: 1, before: 9, maxBytes: mebibyte };
     const byOffset = "USING INDEX sqlite_autoindex_event_1 (org=? AND offset=?)"; // for each row of the page
     const byConversation = "USING INDEX event_of_conversation (org=? AND cid=? AND offset>? AND offset<?)";
-    const unread = "USING COVERING INDEX event_of_conversation (org=? AND cid=? AND offset>? AND offset<?)";
-    const lastOfConversation = "USING COVERING INDEX event_of_conversation (org=? AND cid=? AND offset>?)"; // backwards, up to the first match
+    const endOfConversation = "USING COVERING INDEX event_of_conversation (org=? AND cid=? AND offset>?)"; // backwards, up to the first match
     const byId = "USING INDEX event_by_id (id=?)";
     const reads: [expected: string, read: () => Promise<unknown>, ...others: string[]][] = [
       [byConversation, () => history.messages("o", "c", { ...page, direction: "forward" }), byOffset],
       [byConversation, () => history.messages("o", "c", { ...page, direction: "backward" }), byOffset],
       [byId, () => history.offsetOf("o", "c", "id")],
       [byId, () => history.places("o", "c", ["id", "another"])],
-      [lastOfConversation, () => history.lastPlaces("o", ["c", "d"]), byOffset],
+      [endOfConversation, () => history.lastPlaces("o", ["c", "d"]), byOffset],
       [byOffset, () => history.messagesAt("o", [1, 2]), byOffset],
       [byConversation, () => history.offsetAfter("r", "c", 1)],
       [byConversation, () => missed.countMissed("o", "u", 1, 9, 20)],
@@ -57,7 +56,10 @@ describe("SQLite", () => {
       [byId, () => sent.message("o", "id")],
       [byId, () => readMarks.scopeOf({ ...read, ids: ["id", "another"] })],
       [byConversation, () => readMarks.scopeOf({ ...read, ids: undefined })],
-      [unread, () => createStanding({ reader: driver }).conversations("o", "u", { after: undefined, limit: 20 })],
+      [
+        endOfConversation,
+        () => createStanding({ reader: driver }).conversations("o", "u", { after: undefined, limit: 20 }),
+      ],
       ["USING INDEX event_by_mid (mid=?)", () => sent.systemMessages("o", "mid", undefined)],
       [
         "USING INDEX event_by_mid (mid=? AND sender=? AND org=? AND kind=?)",
