@@ -12,6 +12,7 @@ import type { VictimOrder, VictimReport } from "../processes/victim.ts";
 import type { Attack, Target } from "./attack.ts";
 import { addHeard, wasTold } from "./clients/tally.ts";
 import { type Fixture, victimOrg } from "./fixture.ts";
+import { startFlushProbe } from "./flush-probe.ts";
 import { endedUnheard, inspectionsAfter, inspectionsDuring } from "./inspections.ts";
 
 /** The length of an attack, and of the undisturbed time before it. */
@@ -51,12 +52,14 @@ export async function runAttack(
     startHelper("attacker.ts", { idle: true }),
   );
   const target: Target = { ...known, url: node.url, run: `${round}` };
+  const flushes = await startFlushProbe(attacked.folder);
   const inspectAfter = await inspectionsAfter[attack.name]?.({ attacked, target });
 
   await Promise.all([tell(victim), tell(bystander)]); // their first sends open their connections
   await Bun.sleep(calmMs);
   const [calm, calmBeside] = await Promise.all([tell(victim), tell(bystander)]);
   const [cpuBefore, memoryBefore] = [cpuMsOf(node.pid), memoryOf(node.pid)];
+  flushes.take();
   const begunAt = performance.now();
   for (const part of attackers) part.tell({ attack: attack.name, target });
   await Bun.sleep(attackMs);
@@ -68,12 +71,13 @@ export async function runAttack(
   const elapsedMs = performance.now() - begunAt;
   const heard = addHeard(await Promise.all(attackers.map(hear)));
   const during = isAlive ? await inspectionsDuring[attack.name]?.({ attacked, target, heard }) : undefined;
+  const flushTimes = flushes.take();
   const hearing = Promise.all([tell(victim), tell(bystander)]); // sends in flight are awaited
   await Promise.all(attackers.map((part) => part.stop()));
   const [underAttack, attackedBeside] = await hearing;
   const peak = isRunning(node.pid) ? peakMemoryOf(node.pid) : Number.NaN;
   const after = isRunning(node.pid) ? await inspectAfter?.() : undefined;
-  await Promise.all([victim.stop(), bystander.stop()]);
+  await Promise.all([victim.stop(), bystander.stop(), flushes.stop()]);
   await Promise.all([attacked.stop(), route.stop()]);
 
   const parts = first === undefined ? [underAttack] : [first, underAttack];
@@ -90,6 +94,7 @@ export async function runAttack(
     victimFailed: failed,
     besideCalmP99Ms: percentile(calmBeside.times, 0.99),
     besideP99Ms: percentile(attackedBeside.times, 0.99),
+    flushP99Ms: percentile(flushTimes, 0.99),
     peakMebibytes: peak / 2 ** 20,
     grownMebibytes: Math.max(0, peak - memoryBefore) / 2 ** 20,
     nodeCores: cpuMs / elapsedMs,

@@ -18,11 +18,11 @@ const run = {
 };
 
 /** A run of one attack at this hour of the day. */
-function resultsAt(hour: string, contender: string, p99Ms: number): AttackResults {
+function resultsAt(hour: string, contender: string, p99Ms: number, flushP99Ms = 4): AttackResults {
   return {
     setting: { ...setting, date: `2026-11-22T${hour}:00:00.000Z`, revision: `at${hour}` },
     pace: { rounds: 1, runMs: 8_000 },
-    series: { [titleOf("metrics", "SQLite")]: { [contender]: [{ ...run, p99Ms }] } },
+    series: { [titleOf("metrics", "SQLite")]: { [contender]: [{ ...run, p99Ms, flushP99Ms }] } },
     ...(contender === "before" && { against: "base" }),
   };
 }
@@ -41,6 +41,10 @@ describe("the table of attacks", () => {
     const before = "| **2 ms / 900 ms** | 10,000 answers/s |  |  |";
     expect(lineOf(table)).toEndWith(`${before} 2 ms / 10 ms | 10,000 answers/s |  |  |`);
     expect(table).toContain("SQLite, before: revision base; p99 of at most 25 ms in 0 of 1 attacks.");
+  });
+
+  test("shows how long the disk takes to flush where that is long", () => {
+    expect(lineOf(renderAttacks([resultsAt("03", "herald", 60, 80)]))).toContain("| **2 ms / 60 ms, flush 80 ms** |");
   });
 
   test("omits attacks without figures", () => {

@@ -4,6 +4,7 @@ import { withSection } from "../../harness/report/report.ts";
 import { readRuns } from "../../harness/report/results.ts";
 import type { Measures } from "../../harness/report/rounds.ts";
 import type { Setting } from "../../harness/report/setting.ts";
+import { median } from "../../harness/report/statistics.ts";
 import { busAttacks } from "../bus.ts";
 import { attacks } from "../kinds/all.ts";
 import { type AttackSeries, ms, short, throughputOf, titleOf } from "./report.ts";
@@ -103,6 +104,8 @@ function cellsOf(rounds: readonly Measures[], seconds: number): [victim: string,
   const { p50Ms, p99Ms, wrongs } = judge(rounds);
   const grown = Math.max(...rounds.map(({ grownMebibytes = 0 }) => grownMebibytes));
   const parts = p50Ms === undefined || p99Ms === undefined ? [] : [`${ms(p50Ms)} / ${ms(p99Ms)}`];
+  const flushMs = median(rounds.map(({ flushP99Ms = 0 }) => flushP99Ms));
+  if (flushMs > asked.usualP99Ms) parts.push(`flush ${ms(flushMs)}`);
   if (grown > worthTelling) parts.push(`+${short(grown)} MiB`);
   parts.push(...wrongs.filter((wrong) => wrong !== "waits" && !(wrong === "memory" && grown > asked.grownMebibytes)));
   const text = parts.length === 0 ? "holds" : parts.join(", ");

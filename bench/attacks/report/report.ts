@@ -33,6 +33,7 @@ function describe(rounds: readonly Measures[], seconds: number): string {
     `memory +${short(of("grownMebibytes"))} MiB to ${short(of("peakMebibytes"))}`,
     `node ${short(of("nodeCores"))} cores`,
     `bare route ${ms(of("besideCalmP99Ms"))} → ${ms(of("besideP99Ms"))}`,
+    `a flush of the disk ${ms(of("flushP99Ms"))}`,
     `heard ${heard.join(", ") || "nothing"}`,
     ...extra.map(([name, value]) => `${name} ${short(value)}`),
     verdict,
