@@ -57,10 +57,9 @@ export async function migrateStore(driver: Driver, options: Options = {}): Promi
     const { from, steps } = await readState(database, known);
     // Migrating a new database takes no time and disturbs nobody.
     const run: Run = { ...database, tell: from === 0 ? () => undefined : tell };
-    for (const [index, migration] of known.slice(0, to).entries()) {
-      const number = index + 1;
-      if (number > from) await runMigration(run, { number, migration }, steps);
-    }
+    const wanted = known.slice(0, to).map((migration, index): Numbered => ({ number: index + 1, migration }));
+    const isCreated = from === 0 && steps.length === 0 && (await createSchema(run, wanted));
+    for (const one of isCreated ? [] : wanted) if (one.number > from) await runMigration(run, one, steps);
     await session.transaction(async (sql) => {
       for (const statement of driver.dialect.statistics) await sql.run(statement);
     });
@@ -129,6 +128,27 @@ function lastDone(known: readonly Migration[], oldest: number, steps: readonly S
   return Math.max(known.length, ...steps.map(({ migration }) => Number(migration)));
 }
 
+/**
+ * Creates the schema of an empty database in one transaction, which is flushed once. Returns whether it did: a node of an older
+ * version may have been faster.
+ */
+async function createSchema({ session, dialect }: Run, wanted: readonly Numbered[]): Promise<boolean> {
+  return await session.transaction(async (sql) => {
+    if (dialect.lockMigrations !== undefined) await sql.all(dialect.lockMigrations);
+    if ((await readVersion(sql)) > 0) return false;
+    for (const one of wanted) {
+      const { number, migration } = one;
+      if (number <= lastOfOld || migration.kind === "contract") await raiseVersion(sql, number);
+      for (const [index, step] of migration.steps.entries()) {
+        if (step.kind === "statements") await runAll(sql, step.statements, dialect);
+        if (step.kind === "index") await runAll(sql, [step.statement.replace(" CONCURRENTLY", "")], dialect);
+        if (number > lastOfOld) await record(sql, one, index, { rows: 0, tookMs: 0, isDone: true });
+      }
+    }
+    return true;
+  });
+}
+
 async function runMigration(run: Run, of: Numbered, begun: readonly StepRow[]): Promise<void> {
   const { number, migration } = of;
   const { name, kind, steps } = migration;
@@ -156,10 +176,14 @@ async function runStatements(run: Run, of: Numbered, index: number, statements: 
       if ((await readVersion(sql)) >= number) return; // a node of an older version was faster
       await raiseVersion(sql, number);
     }
-    for (const statement of statements)
-      if (dialect.hasRowSecurity || !rowSecurityOnly.test(statement)) await sql.run(inDialect(statement, dialect));
+    await runAll(sql, statements, dialect);
     if (number > lastOfOld) await record(sql, of, index, { rows: 0, tookMs: tookMs(startedAt), isDone: true });
   });
+}
+
+async function runAll(sql: Sql, statements: readonly string[], dialect: Dialect): Promise<void> {
+  for (const statement of statements)
+    if (dialect.hasRowSecurity || !rowSecurityOnly.test(statement)) await sql.run(inDialect(statement, dialect));
 }
 
 async function buildIndex({ session, dialect }: Run, of: Numbered, index: number, statement: string): Promise<void> {
