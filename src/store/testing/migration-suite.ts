@@ -55,6 +55,18 @@ export function describeMigration(
 
     const oldest = async () => Number((await driver.all("SELECT version FROM schema_version"))[0]?.version);
 
+    test("of a new database is created as a whole or not at all", async () => {
+      const isThere = async (table: string) => (await driver.all(driver.dialect.findTable, table)).length > 0;
+      const known = withMigration(
+        "-- expand, 9.0.0\nCREATE TABLE beside (place BIGINT);\nCREATE TABLE event (id TEXT);\n",
+      );
+      const failure = await migrateStore(driver, { known }).catch((error: unknown) => error);
+      expect(String(failure)).toContain("already exists");
+      expect([await isThere("event"), await isThere("beside")]).toEqual([false, false]);
+      expect(await migrateStore(driver)).toEqual({ from: 0, to: last });
+      expect(await isThere("event")).toBe(true);
+    });
+
     test("is expanded by batches of rows and an index, and earlier versions may still use it", async () => {
       await migrateStore(driver);
       await fillEvents(driver, ["o1", "o2"], 1_700);
