@@ -2,18 +2,16 @@ import type { HonoRequest } from "hono";
 import { unavailable } from "../contract/errors/errors.ts";
 import type { Operation } from "../contract/operations/operation.ts";
 import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
-import { networkOf } from "../lib/network/addresses.ts";
 import { createQueue } from "../lib/queues/queue.ts";
 import { nobody } from "../services/keys/permissions.ts";
 import { createCharges, type Payers } from "../services/limits/charges.ts";
-import { addressName } from "../services/limits/costs.ts";
 import { type Answer, createRefuser, createResponder, tellExpiry } from "./call/answer.ts";
 import { createAuthenticator } from "./call/authenticate.ts";
 import type { Dependencies, Exchange, PathParts, Router, TakeTurn } from "./call/exchange.ts";
 import { createLongCalls, type LongCall } from "./call/long-call.ts";
 import { createInputReader, type Input } from "./call/read.ts";
 import { createRecorder } from "./call/record.ts";
-import type { Call } from "./calls.ts";
+import { type Call, turnNameOf } from "./calls.ts";
 import { organizationIn } from "./requests/body.ts";
 
 /** Does the work of an operation: calls its service, and returns what to answer. */
@@ -31,7 +29,7 @@ type BindParts = Dependencies & Payers & { app: Router; thread: ThreadScheduler 
 export function createBind({ app, rateLimit, use, thread, ...dependencies }: BindParts): Bind {
   const charges = createCharges({ rateLimit, use });
   const longBodies = createQueue(() => unavailable({ detail: "this node is shutting down; retry with the same id" }));
-  const parts = { ...dependencies, charges, takeTurn: createTakeTurn(thread), longBodies };
+  const parts = { ...dependencies, charges, takeTurn: createTakeTurn(thread, dependencies), longBodies };
 
   return (operation, handler) => {
     const recorder = createRecorder(operation, parts);
@@ -103,11 +101,11 @@ function createExchanges({ method, path }: Operation, { clientAddress, charges }
 }
 
 /** Creates the turns of exchanges: organizations take turns, and keys within their organization; without a key, addresses. */
-function createTakeTurn(thread: ThreadScheduler): TakeTurn {
-  return ({ caller, org, address }, cost, bytes) => {
+function createTakeTurn(thread: ThreadScheduler, { clientAddress }: Pick<Dependencies, "clientAddress">): TakeTurn {
+  return ({ caller, org, request, call }, cost, bytes) => {
     const nameOf = () =>
       caller === nobody
-        ? addressName(networkOf(address))
+        ? turnNameOf(request, call, clientAddress)
         : (caller.rights.org ?? org ?? (bytes && organizationIn(bytes)) ?? caller.keyId);
     return thread.turn(nameOf, cost, { part: caller.keyId });
   };
