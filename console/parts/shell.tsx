@@ -123,7 +123,8 @@ export function Shell({ organizations, signOut }: { organizations: Organizations
           {isOne && <span class="crumb">{title} / </span>}
           {isOne ? route.id : title}
         </h1>
-        <Body key={org ?? ""} page={page} isOne={isOne} organizations={organizations} />
+        {/* Another organization starts a page about one anew. Other pages stay, also when the organizations arrive late. */}
+        <Body key={page?.needsOrganization ? org : undefined} page={page} isOne={isOne} organizations={organizations} />
       </main>
     </>
   );

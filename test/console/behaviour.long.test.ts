@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { startHerald, useHerald } from "../harness/servers/herald.ts";
 import { callWith, createKey } from "../harness/servers/keys.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
@@ -174,11 +174,7 @@ describe.if(chromium !== undefined)("the console", () => {
         .locator(":focus")
         .and(page.getByRole(role, { name, exact: true }))
         .waitFor();
-    const organizations = Promise.withResolvers<void>();
-    await page.route(/\/admin\/organizations(\?|$)/, async (route) => {
-      await organizations.promise;
-      await route.continue();
-    });
+    const organizations = await holdOrganizations(page);
     await page.locator("input:focus").waitFor();
     await page.keyboard.type(herald().key);
     await page.keyboard.press("Enter");
@@ -234,13 +230,17 @@ describe.if(chromium !== undefined)("the console", () => {
   });
 
   test("rotates a key: shows the new secret once, and until when the old one works", async () => {
-    const { id, key, name } = await createKey(herald(), { name: `key ${crypto.randomUUID()}` });
+    const org = await createOrganization(herald());
+    const { id, key, name } = await createKey(herald(), { name: `key of ${org.id}` });
     await using console = await visit(browser, herald());
     const { page } = console;
+    const organizations = await holdOrganizations(page);
     await console.signIn();
     await console.open("Keys");
     await page.getByRole("button", { name: `Rotate ${name}` }).click();
     await page.getByLabel("The old secret").selectOption("3600");
+    organizations.resolve(); // what comes later does not close the dialog
+    await page.getByLabel("Organization").getByRole("option", { name: org.id }).waitFor({ state: "attached" });
     await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
     const fresh = await page.getByLabel("API key", { exact: true }).inputValue();
     expect(fresh).toStartWith(`hk_${id}_`);
@@ -282,3 +282,13 @@ describe.if(chromium !== undefined)("the console", () => {
     await server.stop();
   });
 });
+
+/** Holds back the list of organizations until it is resolved. */
+async function holdOrganizations(page: Page): Promise<PromiseWithResolvers<void>> {
+  const held = Promise.withResolvers<void>();
+  await page.route(/\/admin\/organizations(\?|$)/, async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  return held;
+}

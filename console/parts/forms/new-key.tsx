@@ -23,7 +23,8 @@ export function NewKey({ onMade, onClose }: { onMade: (made: ApiKeyWithSecret) =
   const { client, me, org, can } = useConsole();
   const [name, setName] = useState("");
   const [chosen, setChosen] = useState<readonly Scope[]>([]);
-  const [place, setPlace] = useState(org === undefined ? "all" : "one");
+  const [chosenPlace, setPlace] = useState<string>();
+  const place = chosenPlace ?? (org === undefined ? "all" : "one");
   const [senders, setSenders] = useState("");
   const [networks, setNetworks] = useState("");
   const [days, setDays] = useState("");
