@@ -15,12 +15,13 @@ import { createDataDir } from "./harness/servers.ts";
 const usage = `npm run bench -- [--quick] [--only sends,deliveries,latency,pauses,strangers,nodes,costs] [--rounds 5] [--patience 0] [--save] [--json]
 npm run bench -- --only waits,fairness [--rounds 8]
 npm run bench -- --only regression --against ../other-checkout [--rounds 8]
+npm run bench -- --only growth [--rounds 3] [--size 10000000]
 npm run bench -- --only idle,storm,replay,everyone [--against ../other-checkout] [--size 10000] [--sqlite] [--database-share 0.1]
   --quick   about half a minute: shows the table and writes nothing; leaves out costs, whose runs have a length of their own
   --only    these parts; shows the table and writes nothing
   --save    with --only: writes the runs to results/<date>-<revision>-<parts>.json
   --against the folder of another checkout, installed, that regression, idle, storm and replay measure beside this one, by turns
-  --size    connections of idle, storm and everyone
+  --size    connections of idle, storm and everyone; events of growth
   --sqlite  storm and replay without PostgreSQL
   --database-share  the share of a core that PostgreSQL may have in storm
   --rounds  runs of each contender

@@ -9,6 +9,7 @@ import { costs } from "./costs/costs.ts";
 import { deliveriesOfLoop, deliveriesOn } from "./deliveries.ts";
 import { everyone } from "./everyone.ts";
 import { fairness } from "./fairness.ts";
+import { growth } from "./growth.ts";
 import { idle } from "./idle.ts";
 import { latencyOn } from "./latency.ts";
 import { nodes } from "./nodes.ts";
@@ -203,6 +204,7 @@ export const cases: Readonly<Record<string, Case>> = {
   waits: besideWaits,
   everyone,
   fairness,
+  growth,
   regression,
 };
 
@@ -214,6 +216,7 @@ export const onRequest: ReadonlySet<string> = new Set([
   "waits",
   "everyone",
   "fairness",
+  "growth",
   "regression",
 ]);
 

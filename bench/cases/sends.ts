@@ -55,11 +55,11 @@ export async function warmUp(peer: Peer, ms: number): Promise<void> {
 }
 
 /** Measures sends answered 201 per second, and what they cost. */
-export function sendsTo(peer: Peer, callers: number, ids: IdKind = "random"): Contender {
+export function sendsTo(peer: Peer, callers: number, ids: IdKind = "random", org?: string): Contender {
   return {
     name: peer.name,
     async run(ms) {
-      const load = await startLoad(peer, callers, ids);
+      const load = await startLoad(peer, callers, ids, org);
       const stopMeter = startMeter(peer.pid);
       const before = load.count();
       await Bun.sleep(ms);
