@@ -68,6 +68,11 @@ export type SendLog = {
    * `unavailable`, the outcome is unknown: append again with the same `mid`.
    */
   append(send: NewSend): Promise<SendOutcome>;
+  /**
+   * Appends sends of one organization in one commit, in their order: if the database fails, none of them is stored before another
+   * that comes first. Settle like those of `append`.
+   */
+  appendTogether(sends: readonly NewSend[]): Promise<SendOutcome>[];
 };
 
 /** Watches sends that wait. */

@@ -54,6 +54,22 @@ describe("a batcher", () => {
     expect([...batcher.pending()]).toEqual([]);
   });
 
+  test("keeps items together in one batch, in their order, also beyond its limit", async () => {
+    const { batcher, batches } = recorded({ maxBatch: 3 });
+    const results = [batcher.add(1), ...batcher.addTogether([2, 3, 4]), batcher.add(5), ...batcher.addTogether([])];
+    expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5].map((item) => `result ${item}`));
+    expect(batches).toEqual([[1, 2, 3, 4], [5]]);
+  });
+
+  test("refuses all of those that go together if there is no room", async () => {
+    const { batcher, batches } = recorded({ weights: { of: () => 10, maxBatch: 100, maxWaiting: 35 } });
+    const first = batcher.add(1);
+    const refusals = await Promise.all(batcher.addTogether([2, 3, 4]).map(refusalOf));
+    expect(refusals).toEqual([full(), full(), full()]);
+    await Promise.all([first, ...batcher.addTogether([5, 6])]);
+    expect(batches.flat()).toEqual([1, 5, 6]);
+  });
+
   test("returns each item's own result, in batches that keep the order", async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -4,6 +4,8 @@ import { createFairQueue, shareOfFree } from "./fair-queue.ts";
 export type Batcher<Item, Result> = {
   /** Resolves with the item's result once its batch is done; rejects if the batch was rejected. */
   add(item: Item): Promise<Result>;
+  /** Adds items of one key that go in one batch, in their order; with them, a batch may exceed its limits. */
+  addTogether(items: readonly Item[]): Promise<Result>[];
   /** Whether more is about to end: at the end of a batch, whether items are waiting or another batch is in progress. */
   hasMore(): boolean;
   /** Items that have no result yet; of those that wait for a batch, only the first of each key. */
@@ -20,6 +22,8 @@ type Waiting<Item, Result> = {
   item: Item;
   resolve(result: Result): void;
   reject(reason: unknown): void;
+  /** Those that go with it. */
+  others?: readonly Waiting<Item, Result>[];
 };
 
 /** Limits by weight, in addition to those by number. An item heavier than a limit goes alone. */
@@ -99,6 +103,7 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
       const taken = queue.take({ fits, isHeld });
       if (taken === undefined) break;
       batch.push(taken);
+      if (taken.others !== undefined) batch.push(...taken.others);
     }
     return batch.length === 0 ? undefined : batch;
   }
@@ -124,16 +129,28 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
     });
   }
 
+  function enter(waiting: Waiting<Item, Result>, key: string, weight: number): void {
+    queue.add(key, waiting, { weight });
+    if ("from" in overlap && mayOverlap()) runNext();
+    else if (underWay.size === 0 || mayOverlap()) runAfterTurn();
+  }
+
   return {
     add(item) {
       const weight = weights?.of(item) ?? 0;
       const key = keyOf(item);
       if (!queue.hasRoom(key, weight)) return Promise.reject(options.whenFull());
-      return new Promise((resolve, reject) => {
-        queue.add(key, { item, resolve, reject }, { weight });
-        if ("from" in overlap && mayOverlap()) runNext();
-        else if (underWay.size === 0 || mayOverlap()) runAfterTurn();
-      });
+      return new Promise((resolve, reject) => enter({ item, resolve, reject }, key, weight));
+    },
+    addTogether(items) {
+      const waiting = items.map((item) => ({ item, ...Promise.withResolvers<Result>() }));
+      const [first, ...others] = waiting;
+      if (first === undefined) return [];
+      const weight = items.reduce((sum, item) => sum + (weights?.of(item) ?? 0), 0);
+      const key = keyOf(first.item);
+      if (queue.hasRoom(key, weight)) enter({ ...first, others }, key, weight);
+      else for (const { reject } of waiting) reject(options.whenFull());
+      return waiting.map(({ promise }) => promise);
     },
     hasMore: () => queue.size > 0 || underWay.size > 1,
     *pending() {

@@ -5,10 +5,10 @@ import { onceAllowed } from "../limits/once-allowed.ts";
 import type { BatchLine } from "./batch-lines.ts";
 import type { DryRuns } from "./dry-runs.ts";
 import {
-  appendAdmitted,
   type Sending,
   type Sent,
   type Stored,
+  tellAppended,
   toMessageAnswer,
   toMessageSend,
   toSystemAnswer,
@@ -63,7 +63,7 @@ export function createBatchSends(options: Options) {
       tell(isStored);
       if (!isStored) endSleep();
     };
-    return { outcome: appendAdmitted(sends, send, told).then((stored) => toAnswer(send, stored)) };
+    return { outcome: tellAppended(sends.append(send), send, told).then((stored) => toAnswer(send, stored)) };
   }
 
   return {

@@ -170,13 +170,13 @@ export function toSystemAnswer(
 }
 
 /** The parts that take a send: the log, the organizations' limits and a clock. */
-export type Sending = { sends: SendLog; use: Pick<OrganizationUse, "admitSend">; clock: Clock };
+export type Sending = { sends: Pick<SendLog, "append">; use: Pick<OrganizationUse, "admitSend">; clock: Clock };
 
-/** Appends a send that was admitted. It has its place in the order of sends when this returns. */
-export async function appendAdmitted(sends: SendLog, send: NewSend, tell: TellStored): Promise<Stored> {
+/** Follows a send that was admitted and is being appended, and tells its organization's use how that ended. */
+export async function tellAppended(appending: Promise<SendOutcome>, send: NewSend, tell: TellStored): Promise<Stored> {
   let isStored = false;
   try {
-    const stored = requireStored(await sends.append(send), send);
+    const stored = requireStored(await appending, send);
     isStored = stored.outcome === "stored";
     return stored;
   } finally {
@@ -191,8 +191,8 @@ export function createMessages({ sends, use, clock, awaited }: Sending & { await
   /** Appends a send if its organization may send now: throws if its limits refuse, and rejects if the log does. */
   function append(send: NewSend): Promise<Stored> {
     const admitted = use.admitSend(send);
-    if (typeof admitted === "function") return appendAdmitted(sends, send, admitted);
-    return admitted.then((tell) => appendAdmitted(sends, send, tell));
+    if (typeof admitted === "function") return tellAppended(sends.append(send), send, admitted);
+    return admitted.then((tell) => tellAppended(sends.append(send), send, tell));
   }
 
   /** Appends a send, and then fulfils the caller's wish, if there is one. Throws and rejects. */

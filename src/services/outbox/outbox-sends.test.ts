@@ -10,22 +10,27 @@ let context: Awaited<ReturnType<typeof openKeys>>;
 let rows: OutboxRow[];
 let refused: { id: string; code: string }[];
 let errors: unknown[];
+let commits: number[];
 
 beforeEach(async () => {
   context = await openKeys();
   await context.store.conversations.put("o1", "c1", { participants: ["u1"] }, context.time.now);
-  [rows, refused, errors] = [[], [], []];
+  [rows, refused, errors, commits] = [[], [], [], []];
 });
 afterEach(() => context[Symbol.asyncDispose]());
 
 /** Sends that fail as told for bodies that begin with a word, and are stored otherwise. */
 function createSends(failures: Record<string, () => Error>) {
-  const sends: SendLog = {
-    async append(send) {
-      const { message } = JSON.parse(send.payload);
-      const failure = failures[String(message.body).split(" ")[0] ?? ""];
-      if (failure !== undefined) throw failure();
-      return await context.store.sends.append(send);
+  const append: SendLog["append"] = async (send) => {
+    const { message } = JSON.parse(send.payload);
+    const failure = failures[String(message.body).split(" ")[0] ?? ""];
+    if (failure !== undefined) throw failure();
+    return await context.store.sends.append(send);
+  };
+  const sends: Pick<SendLog, "appendTogether"> = {
+    appendTogether(all) {
+      commits.push(all.length);
+      return all.map(append);
     },
   };
   const sendRows = createOutboxSends({
@@ -85,6 +90,13 @@ test("a row at which the server fails for an unforeseen reason is refused after 
   expect(refused).toEqual([{ id: "poison", code: "internal" }]);
   expect(await sent()).toEqual(Array.from({ length: 100 }, (_, number) => `good ${number}`));
   expect(errors.length).toBeGreaterThanOrEqual(10);
+});
+
+test("rows share commits, so that none is stored if one before it is not", async () => {
+  const take = createSends({});
+  commit(...Array.from({ length: 100 }, (_, number) => `row ${number}`));
+  await take();
+  expect(commits).toEqual([64, 36]);
 });
 
 test("a row that failed once is tried alone, so that those behind it stay behind it", async () => {

@@ -5,11 +5,11 @@ import { forgetOldest } from "../../lib/caches/forget-oldest.ts";
 import { createQueue } from "../../lib/queues/queue.ts";
 import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
 import type { OutboxEnd, OutboxRow } from "../../store/outbox/ports.ts";
-import type { NewSend, SendLog } from "../../store/ports.ts";
+import type { NewSend, SendLog, SendOutcome } from "../../store/ports.ts";
 import { unlisted } from "../keys/permissions.ts";
 import type { OrganizationUse, TellStored } from "../limits/organization-use.ts";
 import { createBatchLineReader } from "../messages/batch-lines.ts";
-import { appendAdmitted, toMessageSend, toSystemSend } from "../messages/messages.ts";
+import { tellAppended, toMessageSend, toSystemSend } from "../messages/messages.ts";
 
 /** What became of some rows, and the error that keeps the others waiting, if there is one. */
 export type OutboxOutcome = { ended: OutboxEnd[]; sent: number; refused: number; failure: HeraldError | undefined };
@@ -18,7 +18,7 @@ export type OutboxOutcome = { ended: OutboxEnd[]; sent: number; refused: number;
 export type OutboxSends = (org: string, rows: readonly OutboxRow[]) => Promise<OutboxOutcome>;
 
 type Dependencies = {
-  sends: SendLog;
+  sends: Pick<SendLog, "appendTogether">;
   use: Pick<OrganizationUse, "know" | "admitSend">;
   limits: PayloadLimits;
   clock: Clock;
@@ -29,7 +29,7 @@ type Dependencies = {
   onRefused(org: string, id: string, reason: HeraldError): void;
 };
 
-// As much as a commit takes of one organization, so that the rows after a failed commit wait for those in it.
+// These share a commit, so that none is stored if one before it is not.
 const atOnce = { items: 64, weight: 64 * 1024 };
 // These say nothing about the row: it is sent again, with its id.
 const passing = new Set(["unavailable", "storage_full", "internal", "rate_limited"]);
@@ -49,6 +49,7 @@ const givenUp =
  */
 type Trial = "usual" | "alone" | "last";
 
+type Admitted = { row: OutboxRow; send: NewSend; tell: TellStored };
 type Tried = { row: OutboxRow; error: HeraldError | undefined };
 
 /**
@@ -87,33 +88,40 @@ export function createOutboxSends({
     }
   }
 
-  async function append(row: OutboxRow, send: NewSend, tell: TellStored): Promise<Tried> {
+  async function follow({ row, send, tell }: Admitted, appending: Promise<SendOutcome>): Promise<Tried> {
     try {
-      await appendAdmitted(sends, send, tell);
+      await tellAppended(appending, send, tell);
       return { row, error: undefined };
     } catch (thrown) {
       return { row, error: faultOf(thrown) };
     }
   }
 
-  /** Sends rows together, in their order; none after one that cannot be admitted now. */
+  /** Sends rows in one commit, in their order; none after one that cannot be admitted now. */
   async function sendGroup(group: OutboxRow[]): Promise<Tried[]> {
-    const begun: Promise<Tried>[] = [];
     const prepared = await Promise.all(group.map(async (row) => ({ row, send: await prepare(row) })));
+    const admitted: Admitted[] = [];
+    const tried = new Map<OutboxRow, Promise<Tried>>();
+    const refuse = (row: OutboxRow, error: HeraldError) => tried.set(row, Promise.resolve({ row, error }));
     for (const { row, send } of prepared) {
       if (send instanceof HeraldError) {
-        begun.push(Promise.resolve({ row, error: send }));
+        refuse(row, send);
         continue;
       }
       try {
-        begun.push(append(row, send, await use.admitSend(send)));
+        admitted.push({ row, send, tell: await use.admitSend(send) });
       } catch (thrown) {
         const error = toHeraldError(thrown);
-        begun.push(Promise.resolve({ row, error }));
+        refuse(row, error);
         if (passing.has(error.code)) break;
       }
     }
-    return Promise.all(begun);
+    const appending = sends.appendTogether(admitted.map(({ send }) => send));
+    for (const [index, outcome] of appending.entries()) {
+      const one = admitted[index];
+      if (one !== undefined) tried.set(one.row, follow(one, outcome));
+    }
+    return await Promise.all(group.flatMap((row) => tried.get(row) ?? []));
   }
 
   return async (org, rows) => {

@@ -22,7 +22,8 @@ export type Circumstances = {
 };
 
 /**
- * Creates the batch log. If a batch fails as a whole, its sends are tried one by one, so that a bad one fails alone.
+ * Creates the batch log. If a batch fails as a whole, its sends are tried one by one, so that a bad one fails alone. Once
+ * the database fails, none of those behind is tried, so that none comes before those in front of it.
  */
 export function createBatchLog({ writer }: { writer: LogWriter }): BatchLog {
   const append = (sends: NewSend[]) => {
@@ -38,8 +39,13 @@ export function createBatchLog({ writer }: { writer: LogWriter }): BatchLog {
       } catch (error) {
         if (sends.length === 1 || error instanceof HeraldError) throw error;
         const outcomes: SendOutcome[] = [];
-        const asFailed = (failure: unknown): SendOutcome[] => [{ outcome: "failed", error: failure }];
-        for (const send of sends) outcomes.push(...(await append([send]).catch(asFailed)));
+        let outage: HeraldError | undefined;
+        const noteFailure = (failure: unknown): SendOutcome[] => {
+          if (failure instanceof HeraldError) outage = failure;
+          return [{ outcome: "failed", error: failure }];
+        };
+        for (const send of sends)
+          outcomes.push(...(outage === undefined ? await append([send]).catch(noteFailure) : noteFailure(outage)));
         return outcomes;
       }
     },

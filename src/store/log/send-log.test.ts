@@ -99,4 +99,22 @@ describe("a commit of sends", () => {
     expect(await mostOfOne(1)).toBe(127); // and one of another organization
     expect(await mostOfOne(20)).toBe(25);
   });
+
+  test("takes sends that go together in one, however many organizations take turns", async () => {
+    const sizes: number[] = [];
+    const sends = createSendLog({
+      log: {
+        async appendAll(batch) {
+          sizes.push(batch.filter(({ org }) => org === "o").length);
+          return batch.map(({ id, createdAt }, offset) => ({ outcome: "stored", id, createdAt, offset }));
+        },
+        check: () => Promise.reject(new Error("not asked")),
+      },
+      announce: () => undefined,
+    });
+    const others = Array.from({ length: 500 }, (_, index) => sends.append(sendOf(`p${index % 10}`)));
+    const together = sends.appendTogether(Array.from({ length: 64 }, () => sendOf("o")));
+    await Promise.all([...others, ...together]);
+    expect(sizes.filter(Boolean)).toEqual([64]);
+  });
 });

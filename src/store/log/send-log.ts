@@ -88,6 +88,10 @@ export function createSendLog({
       observer?.onAppend?.(send);
       return batcher.add(send);
     },
+    appendTogether(sends) {
+      for (const send of sends) observer?.onAppend?.(send);
+      return batcher.addTogether(sends);
+    },
     oldestPending() {
       let oldest: number | undefined;
       for (const { createdAt } of batcher.pending()) oldest = Math.min(oldest ?? createdAt, createdAt);

@@ -7,7 +7,7 @@ const { createBatches, createSendLog, createThreadScheduler } = product;
 const withBatches = (create: Product["createBatches"]): Product => ({ ...product, createBatches: create });
 
 /** The product, with another log under it. */
-function withLog(change: (log: SendLog) => SendLog["append"]): Product {
+function withLog(change: (log: Pick<SendLog, "append">) => SendLog["append"]): Product {
   return withBatches((dependencies) =>
     createBatches({ ...dependencies, sends: { append: change(dependencies.sends) } }),
   );

@@ -11,7 +11,7 @@ export type StoredSend = { org: string; mid: string; id: string; at: number };
 export type Stored = { readonly sends: StoredSend[]; readonly byMid: Map<string, StoredSend> };
 
 /** A node's log of sends: the product's group commit, on a model of the database that commits like PostgreSQL. */
-export type LogModel = SendLog & {
+export type LogModel = Pick<SendLog, "append"> & {
   /** `kill -9`: what waits gets no outcome any more. */
   kill(): void;
   /** The number of sends without an outcome. */
