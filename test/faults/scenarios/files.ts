@@ -68,6 +68,7 @@ async function onSmallFolder(): Promise<FolderStage | undefined> {
     HERALD_PORT: String(freePort()),
     HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET,
     HERALD_FILES_URL: `file://${folder}`,
+    HERALD_LIMIT_USER_REQUESTS: "0", // one user downloads as fast as it can
   };
   const node = starting.use(await startNode({ env, prefix: withSmallDisk(folder, 200) }));
   const sizes = { small: [4, 40_000], large: [100_000, 500_000] } satisfies Record<string, [number, number]>;
