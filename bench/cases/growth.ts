@@ -10,7 +10,7 @@ import { type Cue, deliveriesOn } from "./deliveries.ts";
 import { sendsTo, warmUp } from "./sends.ts";
 
 const callers = 64;
-const small = { events: 10_000, organizations: 1, participants: 2, conversations: 1, listeners: 100 };
+const small = { events: 10_000, listeners: 100 };
 const large = {
   events: 1_000_000,
   organizations: 10_000,
@@ -95,11 +95,11 @@ async function openNode(dataDir: string, { warmUpMs }: Pace, fill: (database: Da
   await first.putConversation(benchOrg.quiet, []);
   await first.stop();
   const file = join(dataDir, "herald", "herald.db");
-  using database = new Database(file);
+  const database = new Database(file);
   database.run("PRAGMA journal_mode = OFF"); // a log of it would be as long as all of it
   database.run("PRAGMA synchronous = OFF");
   database.transaction(() => fill(database))();
-  database.close();
+  database.close(); // before the node opens it
   const herald = await startHerald(dataDir);
   await warmUp(herald, warmUpMs * 10);
   return herald;
@@ -140,7 +140,7 @@ function fillLog(database: Database, events: number): void {
   database.run("UPDATE organization SET head = ? WHERE id = ?", [last, benchOrg.id]);
 }
 
-/** Writes organizations, each with a sender and a conversation. */
+/** Writes organizations, each with a user. */
 function fillOrganizations(database: Database): void {
   for (let index = 1; index < large.organizations; index++) {
     const org = `org-${index}`;
