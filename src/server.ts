@@ -4,7 +4,7 @@ import { realTimeRoutes } from "./http/calls.ts";
 import type { Secret } from "./lib/secret-file.ts";
 import { inTime } from "./lib/time/in-time.ts";
 import { openBus } from "./server/bus.ts";
-import { openContext } from "./server/context.ts";
+import { openContext, type WorkerPlace } from "./server/context.ts";
 import { createNodeFiles } from "./server/files.ts";
 import { openGateway } from "./server/gateway.ts";
 import { openHttp } from "./server/http.ts";
@@ -46,17 +46,20 @@ export type Herald = {
   stop(): Promise<void>;
 };
 
-/** The options of a worker, which shares its port: its number, and how to get the metrics of all workers. */
-type WorkerOptions = { worker?: number; gatherMetrics?: () => Promise<MetricFamily[][]> };
+/** The options of a worker, which shares its port: its place, and how to get the metrics of all workers. */
+type WorkerOptions = WorkerPlace & { gatherMetrics?: () => Promise<MetricFamily[][]> };
 
 /**
  * Starts a node: the store, the services, then the port. If any of it fails, rejects and leaves nothing open. A worker
  * shares its port with the others, and its number is in its log lines.
  */
-export async function startHerald(config: Config, { worker, gatherMetrics }: WorkerOptions = {}): Promise<Herald> {
+export async function startHerald(
+  config: Config,
+  { worker, host, gatherMetrics }: WorkerOptions = {},
+): Promise<Herald> {
   await using starting = new AsyncDisposableStack();
   // Features start in this order and stop in the reverse one. Those that come earlier call later ones through `later`.
-  const context = openContext(config, worker, starting);
+  const context = openContext(config, { worker, host }, starting);
   const { log, later, onStop } = context;
   const tls = openTls(config);
   const bus = openBus(context);

@@ -1,6 +1,7 @@
 // Runs the tests of the contract and of its security again, against three nodes on PostgreSQL and NATS instead of one
 // with an embedded database: calls and connections go to the nodes in turn. `npm run test:cluster` runs all, `npm run
-// test:cluster -- sse since` two files.
+// test:cluster -- sse since` two files. With `--workers`, the nodes are three processes on one embedded database.
+import { parseArgs } from "node:util";
 import { spawn } from "bun";
 import { startNats } from "../test/harness/engines/nats.ts";
 import { plannedOnce, startPostgres } from "../test/harness/engines/postgres.ts";
@@ -32,7 +33,10 @@ const leftOut: Readonly<Record<string, string>> = {
   "test/security/secrets.long.test.ts": "all that one node writes, its embedded database too",
 };
 
-const wanted = process.argv.slice(2);
+const { values, positionals: wanted } = parseArgs({
+  options: { workers: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
 const files = sourceFiles(["test/contract", "test/security"]).filter(
   (file) =>
     file.endsWith(".test.ts") &&
@@ -40,20 +44,24 @@ const files = sourceFiles(["test/contract", "test/security"]).filter(
     (wanted.length === 0 || wanted.some((word) => file.includes(word))),
 );
 
+for (const [file, reason] of Object.entries(leftOut)) console.log(`left out: ${file}: ${reason}`);
+if (values.workers) process.exit(await run({ TEST_WORKERS: "3" }));
+
 const postgres = await startPostgres({ settings: { ...plannedOnce, fsync: "off" } }); // it outlives what runs on it
 const nats = await startNats();
 if (postgres === undefined || nats === undefined) process.exit(0);
-for (const [file, reason] of Object.entries(leftOut)) console.log(`left out: ${file}: ${reason}`);
-const tests = spawn(
-  [process.execPath, "test", "--timeout=60000", "--parallel=3", ...files.map((file) => `./${file}`)],
-  {
-    env: { ...process.env, TEST_POSTGRES_URL: postgres.url, TEST_NATS_URL: nats.url },
-    stdio: ["inherit", "inherit", "inherit"],
-  },
-);
-// Ctrl-C reaches the tests directly; the servers end after them.
-process.on("SIGINT", () => undefined).on("SIGTERM", () => tests.kill());
-const code = await tests.exited;
+const code = await run({ TEST_POSTGRES_URL: postgres.url, TEST_NATS_URL: nats.url });
 await nats.stop();
 postgres.stop();
 process.exit(code);
+
+/** Runs the files, and resolves with the exit code. */
+async function run(env: Record<string, string>): Promise<number> {
+  const tests = spawn(
+    [process.execPath, "test", "--timeout=60000", "--parallel=3", ...files.map((file) => `./${file}`)],
+    { env: { ...process.env, ...env }, stdio: ["inherit", "inherit", "inherit"] },
+  );
+  // Ctrl-C reaches the tests directly; the servers end after them.
+  process.on("SIGINT", () => undefined).on("SIGTERM", () => tests.kill());
+  return await tests.exited;
+}

@@ -2,13 +2,22 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join as joinPath } from "node:path";
-import { within } from "../../test/harness/deadline.ts";
+import { eventually, within } from "../../test/harness/deadline.ts";
 import { freePort } from "../../test/harness/engines/free-port.ts";
 import { startNats } from "../../test/harness/engines/nats.ts";
 import { createId } from "../lib/text/ids.ts";
 import type { ActivityBus, Bus, DeliveryNews, WatchBus } from "./bus.ts";
 import { createLocalBus } from "./local.ts";
-import { busesOn, collect, createWatcher, echo, event, someNews, watchQuestion } from "./testing/bus-setup.ts";
+import {
+  busesOn,
+  busesOnBroker,
+  collect,
+  createWatcher,
+  echo,
+  event,
+  someNews,
+  watchQuestion,
+} from "./testing/bus-setup.ts";
 
 /** Tests the port `Bus`. `open` resolves once the bus is connected. */
 function describeBus(name: string, open: (nodeId?: string) => Promise<Bus & WatchBus & ActivityBus>): void {
@@ -111,21 +120,14 @@ function describeBus(name: string, open: (nodeId?: string) => Promise<Bus & Watc
   });
 }
 
-describeBus("of one node", async (nodeId = "n") => createLocalBus({ nodeId, guard: (work) => work() }));
-
-const nats = await startNats();
-if (nats !== undefined) {
-  afterAll(() => nats.stop());
-
-  const { open: openNatsBus, join } = busesOn(nats.url);
-  describeBus("on NATS", (nodeId) => join(nodeId));
-
-  describe("the bus on NATS", () => {
+/** Tests what nodes do for each other. `join` resolves once the bus of a node is connected. */
+function describeNodes(name: string, join: (nodeId?: string) => Promise<Bus & WatchBus & ActivityBus>): void {
+  describe(`the bus ${name}`, () => {
     test("sends only the place of an event that is too large", async () => {
       const bus = await join();
       const one = collect();
       await bus.subscribe("o", one.handler);
-      bus.publish([event("o", 1, "x".repeat(600_000)), event("o", 2)]);
+      bus.publish([event("o", 1, "x".repeat(5_000_000)), event("o", 2)]);
       while (one.hints.length < 2) await Bun.sleep(1);
       expect(one.hints[0]).toEqual({ org: "o", offset: 1, id: "e1", prev: undefined });
       expect(one.hints[1]).toMatchObject({ offset: 2, payload: "{}" });
@@ -159,6 +161,91 @@ if (nats !== undefined) {
       await Promise.all([one.close(), two.close()]);
     });
 
+    test("asks every node, and returns once all expected nodes have answered", async () => {
+      const ids = [createId(), createId(), createId()];
+      const buses = await Promise.all(ids.map((id) => join(id)));
+      for (const [index, bus] of buses.entries()) bus.respond(() => echo({ org: "o", uids: [`${index}`] }));
+      await Promise.all(buses.map((bus) => bus.subscribe("o", () => undefined))); // also waits until all of its subscriptions are active
+      for (const bus of buses) {
+        const answers = await bus.request({ org: "o", uids: [] }, ids);
+        expect(ids.map((id) => answers.get(id)?.online[0]?.id)).toEqual(["o/0", "o/1", "o/2"]);
+      }
+      await Promise.all(buses.map((bus) => bus.close()));
+    });
+
+    test("tells nodes of the events of organizations that they follow, in order, and of no others", async () => {
+      const [one, two] = [await join(), await join()];
+      const heard = collect();
+      const end = await two.subscribe("o", heard.handler);
+      const publish = (from: number, to: number) => {
+        for (let offset = from; offset < to; offset++) one.publish([event("p", offset), event("o", offset)]);
+      };
+      publish(1, 101);
+      expect(await heard.take(100)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
+      const ended = collect();
+      await two.subscribe("q", ended.handler);
+      end();
+      await two.subscribe("r", () => undefined); // once this is known, so is the end
+      one.publish([event("o", 101), event("q", 1)]);
+      expect(await ended.take(1)).toEqual([1]);
+      expect(heard.hints).toEqual([]);
+      await Promise.all([one.close(), two.close()]);
+    });
+  });
+}
+
+describeBus("of one node", async (nodeId = "n") => createLocalBus({ nodeId, guard: (work) => work() }));
+
+describeBus("of a broker", busesOnBroker().join);
+describeNodes("of a broker", busesOnBroker().join);
+
+describe("the bus of a broker", () => {
+  test("drops what a node does not take in time, tells it once it does, and goes on", async () => {
+    const { open } = busesOnBroker();
+    const [sender, slow, other] = [open("sender"), open("slow"), open("other")];
+    const [heard, witness] = [collect(), collect()];
+    await slow.bus.subscribe("o", heard.handler);
+    await other.bus.subscribe("o", witness.handler);
+    slow.stop();
+    const payload = JSON.stringify("x".repeat(1_000_000));
+    for (let offset = 1; offset <= 30; offset++) {
+      sender.bus.publish([event("o", offset, payload)]);
+      await witness.take(1);
+    }
+    slow.goOn();
+    await eventually(() => slow.counts.lost === 1 || undefined, "the node to be told");
+    expect(heard.hints.length).toBeWithin(10, 30);
+    expect(other.counts.lost).toBe(0);
+    sender.bus.publish([event("o", 31)]);
+    await eventually(() => heard.hints.at(-1)?.offset === 31 || undefined, "the next event");
+  });
+
+  test("is up until the broker is gone, and forgets a node that has ended", async () => {
+    const { open } = busesOnBroker();
+    const [one, two] = [open("one"), open("two")];
+    one.bus.respond(echo);
+    two.bus.respond(echo);
+    await two.bus.subscribe("o", () => undefined); // once this is known, so is that it answers
+    const question = { org: "o", uids: ["ann"] };
+    expect([...(await one.bus.request(question, ["one", "two"])).keys()].sort()).toEqual(["one", "two"]);
+    two.end();
+    expect([...(await one.bus.request(question, ["one"])).keys()]).toEqual(["one"]);
+    expect(one.bus.state()).toBe("up");
+    one.onGone();
+    expect(one.bus.state()).toBe("down");
+    await expect(one.bus.request(question, ["one"])).rejects.toMatchObject({ code: "unavailable" });
+  });
+});
+
+const nats = await startNats();
+if (nats !== undefined) {
+  afterAll(() => nats.stop());
+
+  const { open: openNatsBus, join } = busesOn(nats.url);
+  describeBus("on NATS", (nodeId) => join(nodeId));
+  describeNodes("on NATS", (nodeId) => join(nodeId));
+
+  describe("the bus on NATS", () => {
     test("connects once the server is up, and reconnects after an outage, with all subscriptions", async () => {
       let connects = 0;
       let wake = () => {};
@@ -185,18 +272,6 @@ if (nats !== undefined) {
       }
       expect(one.hints[0]?.offset).toBe(2);
       await bus?.close();
-    });
-
-    test("asks every node, and returns once all expected nodes have answered", async () => {
-      const ids = [createId(), createId(), createId()];
-      const buses = await Promise.all(ids.map((id) => join(id)));
-      for (const [index, bus] of buses.entries()) bus.respond(() => echo({ org: "o", uids: [`${index}`] }));
-      await Promise.all(buses.map((bus) => bus.subscribe("o", () => undefined))); // also waits until all of its subscriptions are active
-      for (const bus of buses) {
-        const answers = await bus.request({ org: "o", uids: [] }, ids);
-        expect(ids.map((id) => answers.get(id)?.online[0]?.id)).toEqual(["o/0", "o/1", "o/2"]);
-      }
-      await Promise.all(buses.map((bus) => bus.close()));
     });
 
     test("refuses questions while it is away, even if it never was there, and delivers them again afterwards", async () => {

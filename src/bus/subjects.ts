@@ -18,3 +18,14 @@ export const watchSubject = "herald.watch";
 export function newsSubject(nodeId: string, ask: string): string {
   return `herald.news.${nodeId}.${ask}`;
 }
+
+/** Calls `each` with all that listen on a subject, or on its wildcard: `*` in place of its last part. */
+export function forEachListened<Listener>(
+  subject: string,
+  listening: { of(subject: string): ReadonlySet<Listener> | undefined },
+  each: (listener: Listener) => void,
+): void {
+  const wildcard = `${subject.slice(0, subject.lastIndexOf(".") + 1)}*`;
+  for (const listener of listening.of(subject) ?? []) each(listener);
+  for (const listener of listening.of(wildcard) ?? []) each(listener);
+}

@@ -1,6 +1,8 @@
-import type { ActivityBus, Bus, WatchBus } from "../bus/bus.ts";
+import { noSignatures } from "../bus/broker-transport.ts";
+import type { ActivityBus, Bus, DropReason, WatchBus } from "../bus/bus.ts";
 import { createLocalBus } from "../bus/local.ts";
-import { createNatsBus } from "../bus/nats.ts";
+import { createNatsTransport } from "../bus/nats.ts";
+import { createNodesBus } from "../bus/nodes-bus.ts";
 import { createSigner } from "../bus/signatures.ts";
 import type { Context } from "./context.ts";
 
@@ -13,7 +15,7 @@ export type NodeBus = ReturnType<typeof openBus>;
 
 /** Opens the configured bus. It sends and trusts nothing until `takeSecrets` gives it secrets. */
 export function openBus(context: Context) {
-  const { config, nodeId, log, steadyClock, dependencies, later, onError, onStop } = context;
+  const { config, host, nodeId, log, steadyClock, dependencies, later, onError, onStop } = context;
   const { HERALD_BUS_URL: url } = config;
   const outage = dependencies.bus;
   const signer = createSigner(steadyClock);
@@ -26,19 +28,7 @@ export function openBus(context: Context) {
     void later.gateway?.checkHeads();
   }
 
-  const bus: Bus & WatchBus & ActivityBus =
-    url === undefined
-      ? createLocalBus(context)
-      : createNatsBus({
-          url,
-          nodeId,
-          signer,
-          unsigning: () => later.nodes?.unsigning ?? nobody,
-          onConnect,
-          onAway: outage.onError,
-          onError,
-          onDrop: (reason, subject) => log.warn({ reason, subject, dropped: bus.dropped }, dropAdvice),
-        });
+  const bus = open();
   onStop(() => bus.close());
   return {
     bus,
@@ -46,4 +36,20 @@ export function openBus(context: Context) {
     /** Whether there is a bus that has not been reached yet. */
     isConnecting: () => url !== undefined && !hasConnected,
   };
+
+  function open(): Bus & WatchBus & ActivityBus {
+    const options = {
+      nodeId,
+      unsigning: () => later.nodes?.unsigning ?? nobody,
+      onError,
+      onDrop: (reason: DropReason, subject: string) => log.warn({ reason, subject, dropped: bus.dropped }, dropAdvice),
+    };
+    if (host !== undefined) {
+      const transport = host.openTransport({ onLost: () => void later.gateway?.checkHeads(), onError });
+      return createNodesBus(transport, { ...options, signer: noSignatures });
+    }
+    if (url === undefined) return createLocalBus(context);
+    const transport = createNatsTransport({ url, nodeId, onConnect, onAway: outage.onError, onError });
+    return createNodesBus(transport, { ...options, signer });
+  }
 }

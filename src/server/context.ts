@@ -9,6 +9,7 @@ import { tellOutages } from "../lib/observing/outages.ts";
 import { createId } from "../lib/text/ids.ts";
 import { steadyClock, systemClock } from "../lib/time/clock.ts";
 import type { Nodes } from "../services/nodes/nodes.ts";
+import type { HostLink } from "./host-link.ts";
 import { createErrors } from "./observing/errors.ts";
 import { openLog } from "./secrets.ts";
 
@@ -27,8 +28,11 @@ type Work = () => Promise<void>;
 /** What every feature of a node is opened with. */
 export type Context = ReturnType<typeof openContext>;
 
+/** What a worker is told: its number, and its link to the process that has the embedded database and the broker, if there is one. */
+export type WorkerPlace = { worker?: number | undefined; host?: HostLink | undefined };
+
 /** Opens the log of a node, and what else its features share. `stack` ends the node. */
-export function openContext(config: Config, worker: number | undefined, stack: AsyncDisposableStack) {
+export function openContext(config: Config, { worker, host }: WorkerPlace, stack: AsyncDisposableStack) {
   const { log, logFigures, redaction } = openLog(config, worker);
   const { redact } = redaction;
   const errors = createErrors(config, log);
@@ -39,6 +43,7 @@ export function openContext(config: Config, worker: number | undefined, stack: A
   return {
     config,
     worker,
+    host,
     nodeId: createId(),
     log,
     logFigures,

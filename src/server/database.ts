@@ -9,9 +9,10 @@ import { UnsuitableDatabaseError } from "../store/postgres/suitability.ts";
 import type { Reader } from "../store/sql/driver.ts";
 import { errorCodeOf } from "../store/sql/driver.ts";
 import { DatabaseInUseError } from "../store/sqlite/sqlite.ts";
-import { openSqliteThread } from "../store/sqlite/thread.ts";
+import { openSharedSqlite, openSqliteThread } from "../store/sqlite/thread.ts";
 import type { Database, DatabaseEvents } from "../store/store.ts";
 import { explainFile } from "./file-faults.ts";
+import type { HostLink } from "./host-link.ts";
 import { removeUnfinishedBackups } from "./unfinished-backups.ts";
 
 const insufficientPrivilege = "42501"; // SQLSTATE (PostgreSQL, appendix A)
@@ -23,20 +24,16 @@ const insufficientPrivilege = "42501"; // SQLSTATE (PostgreSQL, appendix A)
 export async function openDatabase(
   config: Config,
   events: DatabaseEvents,
-  thread?: ThreadScheduler,
+  { thread, host }: { thread?: ThreadScheduler; host?: HostLink | undefined } = {},
 ): Promise<Database> {
   prepareDataFolder(config);
-  const { HERALD_DATABASE_URL: url, HERALD_MIGRATION_URL: migrationUrl, HERALD_DATA_DIR: folder } = config;
+  const { HERALD_DATABASE_URL: url, HERALD_MIGRATION_URL: migrationUrl } = config;
   try {
     if (url !== undefined) return await openPostgres(url, events.announce, { ...events, thread, migrationUrl });
-    return await openSqliteThread(databaseFileOf(config), events);
+    const file = databaseFileOf(config);
+    return await (host === undefined ? openSqliteThread(file, events) : openSharedSqlite(file, host.writer, events));
   } catch (error) {
-    if (error instanceof DatabaseInUseError) {
-      throw new ConfigError(
-        `HERALD_DATA_DIR ${folder} is in use by another Herald process; stop that process, or set another folder`,
-      );
-    }
-    if (url === undefined) throw explainFile(error, config);
+    if (url === undefined) throw explainSqlite(error, config);
     if (error instanceof UnsuitableDatabaseError) {
       const { is, advice } = error.reason;
       throw new ConfigError(`HERALD_DATABASE_URL: the database at ${new URL(url).host} ${is}; ${advice}`);
@@ -52,6 +49,14 @@ export async function openDatabase(
       `${names}: the database at ${new URL(url).host} cannot be used (${rootCauseOf(error)}); check that the server is running, and check the user, the password and the database name`,
     );
   }
+}
+
+/** What is wrong with the embedded database, as far as the operator can fix it. */
+export function explainSqlite(error: unknown, config: Config): unknown {
+  if (!(error instanceof DatabaseInUseError)) return explainFile(error, config);
+  return new ConfigError(
+    `HERALD_DATA_DIR ${config.HERALD_DATA_DIR} is in use by another Herald process; stop that process, or set another folder`,
+  );
 }
 
 /** The file of the embedded database. */

@@ -29,7 +29,7 @@ export async function openStore(context: Context, { bus, takeSecrets }: NodeBus,
     onReconnect: () => void later.gateway?.onDatabaseBack(),
     onMigration: (message, facts) => log.info(facts, message),
   };
-  const database = await openDatabase(config, events, context.thread);
+  const database = await openDatabase(config, events, context);
   onStop(() => database.close());
   const observer = createObserver(context);
   const writeWatch = context.watchWrites(database, observer.lastCommitAt);

@@ -1,5 +1,7 @@
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createId } from "../../lib/text/ids.ts";
+import { createBroker, type FromBroker } from "../broker.ts";
+import { createBrokerTransport, noSignatures } from "../broker-transport.ts";
 import type {
   ActivityBus,
   Bus,
@@ -11,7 +13,8 @@ import type {
   Watcher,
   WatchQuestion,
 } from "../bus.ts";
-import { createNatsBus, type NatsBusOptions } from "../nats.ts";
+import { createNatsTransport, type NatsOptions } from "../nats.ts";
+import { createNodesBus, type NodesBusOptions } from "../nodes-bus.ts";
 import { createSigner } from "../signatures.ts";
 
 /** A message in the log. */
@@ -100,21 +103,66 @@ export function signerOf(...secrets: string[]) {
  * Opens nodes' ends of a bus on a NATS server, with one secret unless told otherwise; `join` resolves once connected.
  */
 export function busesOn(url: string) {
-  const open = (options: Partial<NatsBusOptions>) =>
-    createNatsBus({
+  const open = (given: Partial<NatsOptions & NodesBusOptions>) => {
+    const options = {
       url,
       nodeId: "n",
       signer: signerOf("the secret of these nodes"),
-      unsigning: () => new Set(),
+      unsigning: () => new Set<string>(),
       onConnect: () => undefined,
       onAway: () => undefined,
       onError: () => undefined,
       onDrop: () => undefined,
-      ...options,
-    });
-  const join = (nodeId = createId(), options: Partial<NatsBusOptions> = {}) =>
+      ...given,
+    };
+    return createNodesBus(createNatsTransport(options), options);
+  };
+  const join = (nodeId = createId(), options: Partial<NatsOptions & NodesBusOptions> = {}) =>
     new Promise<Bus & WatchBus & ActivityBus>((resolve, reject) => {
       const bus = open({ nodeId, onConnect: () => resolve(bus), onError: reject, ...options });
     });
   return { open, join };
+}
+
+/** Opens nodes' ends of the bus of a broker; `lost` counts how often a node was told of lost texts, as each message is passed on. */
+export function busesOnBroker() {
+  const broker = createBroker();
+  const open = (nodeId: string) => {
+    const counts = { lost: 0 };
+    let isStopped = false;
+    const toNode: FromBroker[] = [];
+    const transport = createBrokerTransport({
+      send: (message) => queueMicrotask(() => connection.hear(message)),
+      onLost: () => counts.lost++,
+      onError: (error) => {
+        throw error;
+      },
+    });
+    const connection = broker.connect((message) => {
+      if (isStopped) toNode.push(message);
+      else queueMicrotask(() => transport.hear(message));
+    });
+    const options = { nodeId, signer: noSignatures, unsigning: () => new Set<string>() };
+    const bus = createNodesBus(transport, { ...options, onError: fail, onDrop: fail });
+    return {
+      bus,
+      counts,
+      /** The process takes no messages until `goOn`. */
+      stop() {
+        isStopped = true;
+      },
+      goOn() {
+        isStopped = false;
+        toNode.splice(0).forEach(transport.hear);
+      },
+      /** The process has ended. */
+      end: connection.end,
+      onGone: transport.onGone,
+    };
+  };
+  return { open, join: async (nodeId = createId()) => open(nodeId).bus };
+}
+
+function fail(reason: unknown): never {
+  throw new Error(`the bus of a broker fails: ${reason}`);
 }

@@ -70,13 +70,13 @@ test.each(["another program", "another Herald"])(
   },
 );
 
-test.each([{}, { HERALD_DATABASE_URL: "postgres://localhost/herald" }, { HERALD_BUS_URL: "nats://localhost" }])(
-  "workers without both PostgreSQL and NATS are refused in one line, with 2: %j",
+test.each([{ HERALD_DATABASE_URL: "postgres://localhost/herald" }, { HERALD_BUS_URL: "nats://localhost" }])(
+  "workers with only one of PostgreSQL and NATS are refused in one line, with 2: %j",
   async (env) => {
     const { code, stdout, stderr } = await runHerald(["serve", "--workers", "2"], { env });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toBe(
-      "herald: --workers 2 runs 2 nodes, which require PostgreSQL and NATS: set HERALD_DATABASE_URL and HERALD_BUS_URL, or omit --workers\n",
+      "herald: --workers 2 runs 2 nodes, which share PostgreSQL and NATS, or the embedded database: set both HERALD_DATABASE_URL and HERALD_BUS_URL, or neither\n",
     );
   },
 );

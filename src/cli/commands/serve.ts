@@ -18,7 +18,7 @@ export function addServeCommand(program: Command, output: Output): void {
     .option("--config <file>", "settings file with one HERALD_NAME=value per line; environment variables override it")
     .option(
       "--workers <count>",
-      "number of nodes to run, as processes that share the port; more than 1 requires PostgreSQL and NATS; SIGUSR2 replaces them one at a time",
+      "number of nodes to run, as processes that share the port, and PostgreSQL and NATS or the embedded database; SIGUSR2 replaces them one at a time",
       parseWorkers,
       1,
     )

@@ -17,17 +17,20 @@ type Options = {
 
 /**
  * Runs `count` nodes as processes on one port until a signal arrives. The kernel distributes connections among them. SIGUSR2
- * replaces them one at a time. Throws `ConfigError` if the settings do not connect the nodes to each other.
+ * replaces them one at a time. With the embedded database, this process writes to it, and passes on what the nodes tell one
+ * another. Throws `ConfigError` if the settings do not connect the nodes to each other.
  */
 export async function serveWorkers({ config, configFile, count, onReady }: Options): Promise<void> {
-  if (config.HERALD_DATABASE_URL === undefined || config.HERALD_BUS_URL === undefined) {
+  const isEmbedded = config.HERALD_DATABASE_URL === undefined;
+  if (isEmbedded !== (config.HERALD_BUS_URL === undefined)) {
     throw new ConfigError(
-      `--workers ${count} runs ${count} nodes, which require PostgreSQL and NATS: set HERALD_DATABASE_URL and HERALD_BUS_URL, or omit --workers`,
+      `--workers ${count} runs ${count} nodes, which share PostgreSQL and NATS, or the embedded database: set both HERALD_DATABASE_URL and HERALD_BUS_URL, or neither`,
     );
   }
   const stopped = untilSignal(process, (exitCode) => process.exit(exitCode));
-  const { prepareWorkers } = await import("../../server/preparing.ts");
+  const { openWorkersHost, prepareWorkers } = await import("../../server/preparing.ts");
   const { url, adminUrl, ports, adminKey, log } = await explained(prepareWorkers(config));
+  const host = isEmbedded ? await openWorkersHost(config, log) : undefined;
   let demo: Herald["demo"];
   const onTold = (told: WorkerReady) => {
     demo ??= told.demo;
@@ -35,7 +38,7 @@ export async function serveWorkers({ config, configFile, count, onReady }: Optio
   const gathering = createGathering(count);
   const supervisor = createSupervisor({
     count,
-    spawn: (number) => spawnWorker(number, { ports, configFile, gathering, onReady: onTold }),
+    spawn: (number) => spawnWorker(number, { ports, configFile, gathering, host, onReady: onTold }),
     onEnd: (ended) => log.error(ended, "a worker exited unexpectedly and will be restarted"),
   });
   process.on("exit", supervisor.kill);
@@ -67,6 +70,8 @@ export async function serveWorkers({ config, configFile, count, onReady }: Optio
     });
     await supervisor.keep();
   }
-  if (!(await areStopped)) throw new CliError(exitCodes.failed, "a worker did not stop cleanly");
+  const areClean = await areStopped;
+  await host?.close();
+  if (!areClean) throw new CliError(exitCodes.failed, "a worker did not stop cleanly");
   log.info("stopped");
 }

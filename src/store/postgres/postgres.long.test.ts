@@ -3,27 +3,16 @@ import { startPostgres } from "../../../test/harness/engines/postgres.ts";
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { migrateStore } from "../migrate.ts";
 import type { Driver } from "../sql/driver.ts";
-import { describeAudit, entryAt } from "../testing/audit-suite.ts";
-import { describeBudgets, expectCountsAfterVersion9 } from "../testing/budget-suite.ts";
+import { entryAt } from "../testing/audit-suite.ts";
+import { expectCountsAfterVersion9 } from "../testing/budget-suite.ts";
 import { describeBusSecrets } from "../testing/bus-secrets-suite.ts";
-import { describeChanges } from "../testing/changes-suite.ts";
-import { describeDeliveries, expectParticipantsAfterVersion7 } from "../testing/delivery-suite.ts";
-import { describeDirectory } from "../testing/directory-suite.ts";
-import { describeErasures } from "../testing/erasure-suite.ts";
-import { describeFiles } from "../testing/files-suite.ts";
-import { describeKeys, expectKeysAfterVersion1, expectKeysOfDeletedOrganization } from "../testing/keys-suite.ts";
-import { describeLog, expectHeadsAfterVersion8, expectUnknownKinds } from "../testing/log-suite.ts";
+import { expectParticipantsAfterVersion7 } from "../testing/delivery-suite.ts";
+import { describeEngine } from "../testing/engine-suite.ts";
+import { expectKeysAfterVersion1, expectKeysOfDeletedOrganization } from "../testing/keys-suite.ts";
+import { expectHeadsAfterVersion8, expectUnknownKinds } from "../testing/log-suite.ts";
 import { describeNodeRegistry } from "../testing/node-suite.ts";
-import { describeOverdue } from "../testing/overdue-suite.ts";
-import { describePrefixes } from "../testing/prefix-suite.ts";
-import { describeReadMarks } from "../testing/reads-suite.ts";
-import { describeRecipients } from "../testing/recipients-suite.ts";
-import { describeRetention, expectRemovalsAfterVersion6 } from "../testing/retention-suite.ts";
-import { describeSchedule } from "../testing/schedule-suite.ts";
-import { describeSent } from "../testing/sent-suite.ts";
+import { expectRemovalsAfterVersion6 } from "../testing/retention-suite.ts";
 import { describeSizes } from "../testing/sizes-suite.ts";
-import { describeSteps } from "../testing/steps-suite.ts";
-import { describeWebhooks } from "../testing/webhooks-suite.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 
 setDefaultTimeout(60_000); // restarting a server may take long on a busy machine
@@ -40,26 +29,7 @@ const postgres = await startPostgres();
 if (postgres !== undefined) {
   afterAll(() => postgres.stop());
 
-  describeLog("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
-  describeBudgets("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
-  describeDirectory("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
-  describePrefixes("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
-  describeSteps("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
-  describeKeys("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
-  describeAudit("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
-  describeReadMarks("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
-  describeRetention("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
-  describeOverdue("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
-  describeSchedule("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
-  describeWebhooks("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
-  describeFiles("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
-
-  describeDeliveries("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
-  describeChanges("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
-  describeErasures("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
-  describeRecipients("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
-  describeSent("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
-
+  describeEngine("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeBusSecrets("on PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));
   describeNodeRegistry("on PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));
   describeSizes("PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));

@@ -8,7 +8,7 @@ import { ForeignLogError } from "./own-files.ts";
 import { DatabaseInUseError } from "./sqlite.ts";
 
 /**
- * A request from the serving thread to the writing thread. Batches cross as text (`packSends`), which costs a fifth of
+ * A request from a serving thread to the writing thread. Batches cross as text (`packSends`), which costs a fifth of
  * cloning objects. Others are cloned, as text cannot express `undefined`.
  */
 export type WriteRequest = { port: string; method: string; args: unknown[] } | { sends: string };
@@ -33,10 +33,13 @@ export type SentError = {
  */
 export type Report =
   | { kind: "migration"; message: string; facts: Record<string, string | number> }
-  | { kind: "opened"; from: number; to: number; methods: Methods }
+  | ({ kind: "opened" } & Opened)
   | { kind: "failed"; error: SentError }
   | { kind: "committed"; events: LogEvent[] }
   | ({ kind: "answer"; id: number } & Answer);
+
+/** The database is open: its schema versions before and after, and the methods of the ports. */
+export type Opened = { from: number; to: number; methods: Methods };
 
 /** The methods of the ports of the writing thread. */
 export type Methods = Readonly<Record<string, readonly string[]>>;

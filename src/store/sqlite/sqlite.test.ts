@@ -6,16 +6,11 @@ import { join } from "node:path";
 import type { Turn } from "../../lib/queues/queue.ts";
 import { migrateStore } from "../migrate.ts";
 import { migrations } from "../migrations.ts";
-import { describeAudit } from "../testing/audit-suite.ts";
-import { describeBudgets, expectCountsAfterVersion9 } from "../testing/budget-suite.ts";
-import { describeChanges } from "../testing/changes-suite.ts";
-import { describeDeliveries, expectParticipantsAfterVersion7 } from "../testing/delivery-suite.ts";
-import { describeDirectory } from "../testing/directory-suite.ts";
-import { describeErasures } from "../testing/erasure-suite.ts";
-import { describeFiles } from "../testing/files-suite.ts";
-import { describeKeys, expectKeysAfterVersion1, expectKeysOfDeletedOrganization } from "../testing/keys-suite.ts";
+import { expectCountsAfterVersion9 } from "../testing/budget-suite.ts";
+import { expectParticipantsAfterVersion7 } from "../testing/delivery-suite.ts";
+import { describeEngine } from "../testing/engine-suite.ts";
+import { expectKeysAfterVersion1, expectKeysOfDeletedOrganization } from "../testing/keys-suite.ts";
 import {
-  describeLog,
   expectHeadsAfterVersion8,
   expectUnknownKinds,
   messageOf,
@@ -23,17 +18,9 @@ import {
   openStore,
 } from "../testing/log-suite.ts";
 import { describeMigration } from "../testing/migration-suite.ts";
-import { describeOverdue } from "../testing/overdue-suite.ts";
-import { describePrefixes } from "../testing/prefix-suite.ts";
-import { describeReadMarks } from "../testing/reads-suite.ts";
-import { describeRecipients } from "../testing/recipients-suite.ts";
-import { describeRetention, expectRemovalsAfterVersion6 } from "../testing/retention-suite.ts";
-import { describeSchedule } from "../testing/schedule-suite.ts";
-import { describeSent } from "../testing/sent-suite.ts";
+import { expectRemovalsAfterVersion6 } from "../testing/retention-suite.ts";
 import { describeSizes } from "../testing/sizes-suite.ts";
-import { describeSteps } from "../testing/steps-suite.ts";
 import { createTestWrites } from "../testing/test-store.ts";
-import { describeWebhooks } from "../testing/webhooks-suite.ts";
 import { DatabaseInUseError, openSqlite } from "./sqlite.ts";
 import { openSqliteThread } from "./thread.ts";
 
@@ -75,26 +62,7 @@ describeMigration("SQLite", async () => {
   return { driver, dispose: () => driver.close().then(remove) };
 });
 
-for (const [engine, open] of Object.entries(engines)) {
-  describeLog(engine, open);
-  describeBudgets(engine, open);
-  describeDirectory(engine, open);
-  describePrefixes(engine, open);
-  describeSteps(engine, open);
-  describeKeys(engine, open);
-  describeAudit(engine, open);
-  describeRetention(engine, open);
-  describeOverdue(engine, open);
-  describeSchedule(engine, open);
-  describeWebhooks(engine, open);
-  describeFiles(engine, open);
-  describeDeliveries(engine, open);
-  describeChanges(engine, open);
-  describeErasures(engine, open);
-  describeReadMarks(engine, open);
-  describeRecipients(engine, open);
-  describeSent(engine, open);
-}
+for (const [engine, open] of Object.entries(engines)) describeEngine(engine, open);
 
 describe("SQLite", () => {
   test("has statistics for every index", async () => {

@@ -2,6 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { createThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { migrateStore } from "../migrate.ts";
+import { createLoneRegistry } from "../nodes/nodes.ts";
 import type { KeyProof } from "../ports.ts";
 import { createWrites } from "../store.ts";
 import { type Answer, type Call, packOutcomes, type Report, sendError, unpackSends } from "./protocol.ts";
@@ -34,6 +35,7 @@ async function open(file: string): Promise<void> {
       add: (part: string) => imports.add(JSON.parse(part)),
       check: (part: string, also: string[]) => imports.check(JSON.parse(part), also),
     },
+    nodes: createLoneRegistry(), // of the processes that share this thread
     database: { close: driver.close },
   };
 

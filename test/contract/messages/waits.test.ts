@@ -8,6 +8,7 @@ import {
   told,
 } from "../../harness/clients/waiting.ts";
 import { eventually } from "../../harness/deadline.ts";
+import { readSample } from "../../harness/reading/metrics.ts";
 import { reportOf } from "../../harness/reading/reports.ts";
 import { useHerald } from "../../harness/servers/herald.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
@@ -170,10 +171,8 @@ describe("a send with Prefer: wait", () => {
     const { message } = await bob.next(({ message }) => message !== undefined);
     leaving.abort();
     await expect(asking).rejects.toThrow();
-    await eventually(async () => {
-      const metrics = await (await fetch(`${org.herald.url}/metrics`)).text();
-      return metrics.includes('herald_held{what="watches"} 0') ? true : undefined;
-    }, "no watches to be left");
+    const watches = () => readSample(org.herald.url, "herald_held", { what: "watches" });
+    await eventually(async () => (await watches()) === 0 || undefined, "no watches to be left");
     await bob.request("ack", { ids: [message?._id] });
     expect((await org.history(cid)).map(({ body }) => body)).toEqual(["x"]);
     const again = await org.send("alice", { id: "m", cid, body: "x" });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { openSamaClient } from "../../harness/clients/sama-client.ts";
 import { eventually } from "../../harness/deadline.ts";
+import { readSample } from "../../harness/reading/metrics.ts";
 import { useHerald } from "../../harness/servers/herald.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 
@@ -83,9 +84,7 @@ describe("user_last_activity_subscribe", () => {
       using alice = await openSamaClient(org, "alice");
       await alice.request(subscribe, { id: "bob" }, "last_activity");
     }
-    await eventually(async () => {
-      const text = await (await fetch(`${herald().url}/metrics`)).text();
-      return text.includes('herald_held{what="subscriptions"} 0') ? true : undefined;
-    }, "no subscription");
+    const subscriptions = () => readSample(herald().url, "herald_held", { what: "subscriptions" });
+    await eventually(async () => (await subscriptions()) === 0 || undefined, "no subscription");
   });
 });

@@ -17,11 +17,18 @@ export function readMetrics(text: string): { types: Map<string, string>; samples
   return { types, samples };
 }
 
-/** The value of the single sample with this name and at least these labels. */
+/** The value of the single sample with this name and at least these labels; of workers, their sum. */
 export function sampleOf(samples: Sample[], name: string, labels: Record<string, string> = {}): number | undefined {
   const found = samples.filter(
     (sample) => sample.name === name && Object.entries(labels).every(([label, text]) => sample.labels[label] === text),
   );
-  if (found.length > 1) throw new Error(`${found.length} samples of ${name} with ${JSON.stringify(labels)}`);
-  return found[0]?.value;
+  const workers = new Set(found.map((sample) => sample.labels.worker));
+  if (found.length > workers.size) throw new Error(`${found.length} samples of ${name} with ${JSON.stringify(labels)}`);
+  return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
+}
+
+/** Reads the value of `sampleOf` from a running server. */
+export async function readSample(url: string, ...of: [name: string, labels?: Record<string, string>]) {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return sampleOf(readMetrics(text).samples, ...of);
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Problem } from "../clients/wire.ts";
 import { DEADLINE_MS, within } from "../deadline.ts";
-import { clusterSettings, nodesOfCluster } from "./on-cluster.ts";
+import { clusterSettings, nodesOfCluster, workersOfService } from "./on-cluster.ts";
 
 const root = resolve(import.meta.dir, "../../..");
 /** With it, Herald is this file instead of the sources, as in CI (`tools/test-all.ts`). */
@@ -294,6 +294,7 @@ function inTurn(nodes: [Herald, ...Herald[]]): Herald {
 /** Starts what the tests of a file use: one server or, under `npm run test:cluster`, three nodes as one service. */
 async function startService({ oneNode, ...options }: ServiceOptions): Promise<Herald> {
   if (nodesOfCluster === 1 || oneNode !== undefined) return await startHerald(options);
+  if (workersOfService > 1) return await startHerald({ ...options, args: ["--workers", String(workersOfService)] });
   const env = { ...(await clusterSettings(TEST_TOKEN_SECRET)), ...options.env };
   const first = await startHerald({ ...options, env });
   const others = Array.from({ length: nodesOfCluster - 1 }, () => startHerald({ ...options, env }));

@@ -9,8 +9,17 @@ import { SQL } from "bun";
  */
 const { TEST_POSTGRES_URL: postgresUrl, TEST_NATS_URL: natsUrl } = process.env;
 
+/**
+ * Set by `npm run test:cluster -- --workers`: then `useHerald` starts one server whose nodes are this many processes on one embedded
+ * database.
+ */
+export const workersOfService = Number(process.env.TEST_WORKERS ?? 1);
+
+/** Whether the servers that tests start are nodes on PostgreSQL and NATS. */
+export const isOnNats = postgresUrl !== undefined;
+
 /** How many nodes `useHerald` starts. */
-export const nodesOfCluster = postgresUrl === undefined ? 1 : 3;
+export const nodesOfCluster = isOnNats ? 3 : workersOfService;
 
 /** A folder for the files of a cluster, removed when the process ends. */
 function sharedFolder(): string {

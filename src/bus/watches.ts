@@ -1,29 +1,27 @@
-import type { Msg } from "@nats-io/transport-node";
 import { createSeen } from "../lib/caches/seen.ts";
 import { createId } from "../lib/text/ids.ts";
 import type { DeliveryNews, WatchBus, Watcher, WatchQuestion } from "./bus.ts";
 import type { SignedTexts } from "./signed-texts.ts";
 import { newsSubject, watchSubject } from "./subjects.ts";
+import type { Transport } from "./transport.ts";
 import { newsPart, partsOf, watchQuestion } from "./watch-codec.ts";
 
 type Dependencies = {
   nodeId: string;
   texts: Pick<SignedTexts, "read">;
-  /** Publishes signed content, if the connection is open. Never fails. */
+  /** Publishes signed content, if the transport is up. Never fails. */
   publish(kind: "watch" | "news", subject: string, content: object): void;
-  /** Listens on a subject, on each connection. */
-  listen(subject: string, handle: (message: Msg) => void): void;
-};
+} & Pick<Transport, "listen">;
 
 const mostBegun = 65_536;
 
 type Asked = { hear(node: string, news: DeliveryNews): void; parts: Map<string, number> };
 
 /**
- * Creates the watches of a node on NATS. This node is asked directly, the others with one message; their news comes
- * over one subscription, and whatever the server loses of it ends the news of that node.
+ * Creates the watches of a node. This node is asked directly, the others with one message; their news comes over one
+ * subscription, and whatever is lost of it ends the news of that node.
  */
-export function createNatsWatches({ nodeId, texts, publish, listen }: Dependencies): WatchBus {
+export function createWatches({ nodeId, texts, publish, listen }: Dependencies): WatchBus {
   const asked = new Map<string, Asked>();
   const begun = createSeen(mostBegun); // so that a replayed question begins no watch
   let watcher: Watcher | undefined;
@@ -55,8 +53,8 @@ export function createNatsWatches({ nodeId, texts, publish, listen }: Dependenci
     known.hear(told.node, told.news);
   }
 
-  listen(watchSubject, (message) => onQuestion(message.string()));
-  listen(newsSubject(nodeId, "*"), (message) => onNews(message.subject, message.string()));
+  listen(watchSubject, ({ text }) => onQuestion(text));
+  listen(newsSubject(nodeId, "*"), ({ subject, text }) => onNews(subject, text));
 
   return {
     watch(question: WatchQuestion, hear) {
