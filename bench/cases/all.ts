@@ -20,6 +20,7 @@ import { insertsOf, sendsTo, warmUp } from "./sends.ts";
 import { storm } from "./storm.ts";
 import { sendsBeside } from "./strangers.ts";
 import { openPatient, sendsBesideWaits } from "./waits.ts";
+import { workers } from "./workers.ts";
 
 const callers = 64;
 const listeners = 1000;
@@ -205,6 +206,7 @@ export const cases: Readonly<Record<string, Case>> = {
   everyone,
   fairness,
   growth,
+  workers,
   regression,
 };
 
@@ -217,6 +219,7 @@ export const onRequest: ReadonlySet<string> = new Set([
   "everyone",
   "fairness",
   "growth",
+  "workers",
   "regression",
 ]);
 

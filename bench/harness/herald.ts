@@ -35,8 +35,8 @@ function knownOf(root: string | undefined): string[] {
   return lifted.filter((name) => help.includes(name));
 }
 
-/** Where the server comes from; with `areLimitsKept`, it runs with all default limits, including pings. */
-export type HeraldPeerOptions = PeerOptions & { areLimitsKept?: boolean };
+/** Where the server comes from; with `areLimitsKept`, it runs with all default limits, including pings; `workers` serve instead of it. */
+export type HeraldPeerOptions = PeerOptions & { areLimitsKept?: boolean; workers?: number };
 
 /**
  * Starts the real server without rate and connection limits, with little logging, and without pings, which would count
@@ -45,7 +45,7 @@ export type HeraldPeerOptions = PeerOptions & { areLimitsKept?: boolean };
 export async function startHerald(
   dataDir: string,
   settings: Record<string, string> = {},
-  { areLimitsKept = false, ...options }: HeraldPeerOptions = {},
+  { areLimitsKept = false, workers = 1, ...options }: HeraldPeerOptions = {},
 ): Promise<HeraldPeer> {
   const env = {
     HERALD_PORT: "0",
@@ -58,7 +58,8 @@ export async function startHerald(
     }),
     ...settings,
   };
-  const peer = await startPeer("herald", ["src/cli/herald.ts", "serve"], env, options);
+  const divided = workers === 1 ? [] : ["--workers", String(workers)];
+  const peer = await startPeer("herald", ["src/cli/herald.ts", "serve", ...divided], env, options);
   const pathOf = (org: string) => `/admin/organizations/${org}`;
 
   async function ask(method: string, path: string, body: object): Promise<Record<string, unknown>> {

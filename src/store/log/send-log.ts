@@ -4,11 +4,13 @@ import { forgetOldest } from "../../lib/caches/forget-oldest.ts";
 import { createBatcher, type Overlap } from "../../lib/queues/batcher.ts";
 import type { BatchLog, NewSend, PendingSends, SendLog, SendOutcome } from "../ports.ts";
 
-const maxBatch = 128; // their answers take the serving thread some 3 ms, and nobody else gets a turn meanwhile
+/**
+ * The most that one commit takes: the answers of so many sends take the serving thread some 3 ms, and nobody else gets a turn
+ * meanwhile. In characters, since payloads are almost all ASCII, and a character takes two bytes of memory at most.
+ */
+export const mostOfCommit = { sends: 128, characters: 256 * 1024 };
 const maxWaiting = 20_000;
-
-// In characters: payloads are almost all ASCII, and a character takes two bytes of memory at most.
-const maxWeight = { maxBatch: 256 * 1024, maxWaiting: 64 * 1024 * 1024 };
+const maxWeight = { maxBatch: mostOfCommit.characters, maxWaiting: 64 * 1024 * 1024 };
 const uidWeight = 64;
 // Each webhook that waits for a send is one row more in its commit, which takes as long as these characters.
 const webhookWeight = 512;
@@ -45,7 +47,7 @@ export function createSendLog({
   log,
   announce,
   observer,
-  batchSize = maxBatch,
+  batchSize = mostOfCommit.sends,
   overlap,
 }: Options): SendLog & PendingSends {
   const webhooksOf = new Map<string, number>(); // that waited for the organization's last send, as they will for its next

@@ -1,11 +1,13 @@
 // The thread that writes to the embedded database. Its flushes and checkpoints block no other thread.
 import { parentPort, workerData } from "node:worker_threads";
 import { createThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
+import { mostOfCommit } from "../log/send-log.ts";
 import { migrateStore } from "../migrate.ts";
 import { createLoneRegistry } from "../nodes/nodes.ts";
 import type { KeyProof } from "../ports.ts";
 import { createWrites } from "../store.ts";
 import { type Answer, type Call, packOutcomes, type Report, sendError, unpackSends } from "./protocol.ts";
+import { shareCommits } from "./share-commits.ts";
 import { openSqlite } from "./sqlite.ts";
 
 const longText = 64 * 1024;
@@ -39,11 +41,13 @@ async function open(file: string): Promise<void> {
     database: { close: driver.close },
   };
 
+  const appendAll = shareCommits(writes.batches.appendAll, mostOfCommit);
+
   async function answer(call: Call): Promise<Answer> {
     try {
       if (!("sends" in call)) return { value: await ports[call.port]?.[call.method]?.(...(call.args as never[])) };
       const sends = unpackSends(call.sends);
-      return { outcomes: packOutcomes(sends, await writes.batches.appendAll(sends)) };
+      return { outcomes: packOutcomes(sends, await appendAll(sends)) };
     } catch (error) {
       return { error: sendError(error) };
     }
