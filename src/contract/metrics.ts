@@ -114,9 +114,11 @@ export const metricCatalogue = {
   herald_slow_consumers_cut_total: counter(
     "Connections that ended, dropped by Herald or closed by the client, while bytes were waiting for them.",
   ),
-  herald_bus_connected: gauge("1 while the node is connected to the bus, 0 otherwise. Absent without HERALD_BUS_URL."),
+  herald_bus_connected: gauge(
+    "1 while the node is connected to the bus, 0 otherwise. Absent if the node is the only one.",
+  ),
   herald_bus_hints_dropped_total: counter(
-    "Bus messages dropped, by reason: unsigned, forged (not signed by a node of this database, or signed for another subject), unreadable (from another version), repeated (a request seen before). If it grows, something else is publishing on the bus. Absent without HERALD_BUS_URL.",
+    "Bus messages dropped, by reason: unsigned, forged (not signed by a node of this database, or signed for another subject), unreadable (from another version), repeated (a request seen before). If it grows, something else is publishing on the bus. Absent if the node is the only one.",
     "reason",
   ),
   herald_clock_offset_seconds: gauge(
