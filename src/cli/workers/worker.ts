@@ -8,6 +8,7 @@ import { CliError, exitCodes } from "../exit-codes.ts";
 import { ownCommand } from "../own-command.ts";
 import { explained, stopInTime } from "../start-stop.ts";
 import { heraldVersion } from "../version.ts";
+import { sendWhileRunning } from "./child.ts";
 import type { Worker } from "./supervisor.ts";
 import { type createGathering, createWorkerMetrics, type FromWorker, type ToWorker } from "./worker-metrics.ts";
 
@@ -86,9 +87,7 @@ export function spawnWorker(number: number, { ports, configFile, gathering, host
     env: { ...process.env, ...ports },
     stdio: ["ignore", "inherit", "inherit"],
     ipc(told: Told, worker) {
-      const reply = (message: ToWorker | FromHost) => {
-        if (worker.exitCode === null) worker.send(message);
-      };
+      const reply = sendWhileRunning<ToWorker | FromHost>(worker);
       if (!("kind" in told)) {
         connection ??= host?.connect(reply);
         connection?.hear(told);

@@ -1,4 +1,3 @@
-import type { HeraldError } from "../../contract/errors/errors.ts";
 import { unavailable } from "../../contract/errors/errors.ts";
 import { type Answer, type Call, sendError, type WriteRequest } from "./protocol.ts";
 
@@ -30,12 +29,6 @@ export function createCalls(post: (call: Call) => void) {
 }
 
 function gone(): Answer {
-  return { error: sendError(threadGone()) };
-}
-
-function threadGone(): HeraldError {
-  return unavailable({
-    detail: "the database thread has died, and the server must restart; try again later",
-    retryAfterSeconds: 5,
-  });
+  const detail = "the database thread has died, and the server must restart; try again later";
+  return { error: sendError(unavailable({ detail, retryAfterSeconds: 5 })) };
 }
