@@ -16,6 +16,7 @@ import { nodes } from "./nodes.ts";
 import { pausesOf, startProbe } from "./pauses.ts";
 import { regression } from "./regression.ts";
 import { replay } from "./replay.ts";
+import { sama } from "./sama.ts";
 import { insertsOf, sendsTo, warmUp } from "./sends.ts";
 import { storm } from "./storm.ts";
 import { sendsBeside } from "./strangers.ts";
@@ -207,6 +208,7 @@ export const cases: Readonly<Record<string, Case>> = {
   fairness,
   growth,
   workers,
+  sama,
   regression,
 };
 
@@ -220,6 +222,7 @@ export const onRequest: ReadonlySet<string> = new Set([
   "fairness",
   "growth",
   "workers",
+  "sama",
   "regression",
 ]);
 

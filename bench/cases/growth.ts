@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
+import type { IdKind } from "../harness/clients/lane.ts";
 import { type HeraldPeer, startHerald } from "../harness/herald.ts";
 import { benchOrg } from "../harness/organization.ts";
 import { compare } from "../harness/report/report.ts";
@@ -39,7 +40,10 @@ export const growth: Case = async (dataDir, pace, { size = large.events }) => {
 
   const base = await openNode(join(dataDir, "base"), pace, (database) => fillLog(database, small.events));
   const long = await openNode(join(dataDir, "log"), pace, (database) => fillLog(database, size));
-  await compareSends(`CPU of a send, ${count(size)} events in the log`, sends(long, "herald"), sends(base, "small"));
+  for (const ids of ["rising", "random"] as const) {
+    const figure = `CPU of a send, ${count(size)} events in the log, ${ids === "rising" ? "ids by time" : "random ids"}`;
+    await compareSends(figure, sends(long, "herald", { ids }), sends(base, "small", { ids }));
+  }
   await long.stop();
 
   const shared = await openNode(join(dataDir, "organizations"), pace, fillOrganizations);
@@ -50,13 +54,13 @@ export const growth: Case = async (dataDir, pace, { size = large.events }) => {
   const uids = Array.from({ length: large.participants - 1 }, (_, index) => `u${index.toString(36)}`);
   await base.putConversation(benchOrg.quiet, uids, manyParticipants);
   const ofParticipants = `CPU of a send, ${count(large.participants)} participants`;
-  await compareSends(ofParticipants, sends(base, "herald", manyParticipants), sends(base, "small"));
+  await compareSends(ofParticipants, sends(base, "herald", { org: manyParticipants }), sends(base, "small"));
 
   for (let index = 1; index < large.conversations; index++)
     await base.putConversation(`c${index}`, [], manyConversations);
   await base.putConversation(benchOrg.quiet, [], manyConversations);
   const ofConversations = `CPU of a send, the sender has ${count(large.conversations)} conversations`;
-  await compareSends(ofConversations, sends(base, "herald", manyConversations), sends(base, "small"));
+  await compareSends(ofConversations, sends(base, "herald", { org: manyConversations }), sends(base, "small"));
 
   const cue: Cue = { onComplete: () => undefined };
   const stageOf = (name: string, listeners: number) =>
@@ -85,8 +89,12 @@ function add(
   rows.push(compare(series, { figure, unit: "µs", floor: "small", ...asked }));
 }
 
-function sends(herald: HeraldPeer, name: string, org?: string): Contender {
-  return sendsTo({ ...herald, name }, callers, "random", org);
+function sends(
+  herald: HeraldPeer,
+  name: string,
+  { ids = "rising", org }: { ids?: IdKind; org?: string } = {},
+): Contender {
+  return sendsTo({ ...herald, name }, callers, ids, org);
 }
 
 /** Starts a node on a database into which something was written directly: over HTTP it would take hours. */
