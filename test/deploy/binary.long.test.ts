@@ -147,7 +147,7 @@ describe.if(isRoot("run the binary on a machine that has nothing else"))("the bi
     mkdirSync(join(machine.home, "herald.db"));
     const { code, stderr } = await runHerald(["serve"], { HERALD_DATA_DIR: "." }, { program: machine.herald });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/src\/store\/sqlite\/thread\.ts:\d+/);
+    expect(stderr).toMatch(/src\/store\/sqlite\/writer-thread\.ts:\d+/);
   });
 
   test("exports traces", async () => {
@@ -160,24 +160,33 @@ describe.if(isRoot("run the binary on a machine that has nothing else"))("the bi
   });
 });
 
+const mayIsolate = isRoot("run the binary on a machine that has nothing else");
+
+/** Runs two workers, each of them the binary, and expects one to deliver what another was sent. */
+async function expectWorkersDeliver(env: Record<string, string>): Promise<void> {
+  using machine = createBareMachine(binary);
+  await using herald = await startIn(machine, { args: ["--workers", "2"], env });
+  const org = await createOrganization(herald);
+  const cid = await org.conversation(["alice", "bob"]);
+  // The kernel chooses the worker of each connection.
+  const sockets = await Promise.all(Array.from({ length: 12 }, () => org.socket("bob")));
+  await org.sent("alice", { cid, body: "to all" });
+  for (const socket of sockets) expect(messageOf(await socket.next()).body).toBe("to all");
+  for (const socket of sockets) socket.terminate();
+  await herald.stop();
+  expect(errorsLogged(herald)).toEqual([]);
+}
+
+if (mayIsolate) test("runs workers on the embedded database", async () => await expectWorkersDeliver({}));
+
 const engines = await useEngines();
-if (engines !== undefined && isRoot("run the binary on a machine that has nothing else"))
-  test("runs workers on PostgreSQL and NATS, each of them the binary, and delivers from one to another", async () => {
+if (engines !== undefined && mayIsolate)
+  test("runs workers on PostgreSQL and NATS", async () => {
     const { postgres, nats } = engines;
-    using machine = createBareMachine(binary);
-    await using herald = await startIn(machine, {
-      args: ["--workers", "2"],
-      env: { HERALD_DATABASE_URL: await postgres.createDatabase(), HERALD_BUS_URL: nats.url },
+    await expectWorkersDeliver({
+      HERALD_DATABASE_URL: await postgres.createDatabase(),
+      HERALD_BUS_URL: nats.url,
     });
-    const org = await createOrganization(herald);
-    const cid = await org.conversation(["alice", "bob"]);
-    // The kernel chooses the worker of each connection.
-    const sockets = await Promise.all(Array.from({ length: 12 }, () => org.socket("bob")));
-    await org.sent("alice", { cid, body: "to all" });
-    for (const socket of sockets) expect(messageOf(await socket.next()).body).toBe("to all");
-    for (const socket of sockets) socket.terminate();
-    await herald.stop();
-    expect(errorsLogged(herald)).toEqual([]);
   });
 
 /** How an executable file of each kind begins; in an ELF file, the machine follows at byte 18. */
