@@ -1,20 +1,10 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { startPostgres } from "../../../test/harness/engines/postgres.ts";
 import { migrateStore } from "../migrate.ts";
-import { describeAudit } from "../testing/audit-suite.ts";
-import { describeDeliveries } from "../testing/delivery-suite.ts";
-import { describeDirectory } from "../testing/directory-suite.ts";
-import { describeFiles } from "../testing/files-suite.ts";
-import { describeKeys } from "../testing/keys-suite.ts";
-import { describeLog, type OpenDatabase } from "../testing/log-suite.ts";
+import { describeEngine } from "../testing/engine-suite.ts";
+import type { OpenDatabase } from "../testing/log-suite.ts";
 import { describeNodeRegistry } from "../testing/node-suite.ts";
-import { describeOverdue } from "../testing/overdue-suite.ts";
-import { describeRecipients } from "../testing/recipients-suite.ts";
-import { describeRetention } from "../testing/retention-suite.ts";
-import { describeSchedule } from "../testing/schedule-suite.ts";
-import { describeSent } from "../testing/sent-suite.ts";
 import { describeSizes } from "../testing/sizes-suite.ts";
-import { describeWebhooks } from "../testing/webhooks-suite.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 
 setDefaultTimeout(60_000); // starting a server may take long on a busy machine
@@ -33,18 +23,7 @@ if (postgres !== undefined) {
     return await openPostgres(servingUrl(url), announce, { migrationUrl: url });
   };
   const engine = "PostgreSQL as a role that owns nothing";
-  describeLog(engine, open);
-  describeDirectory(engine, open);
-  describeKeys(engine, open);
-  describeAudit(engine, open);
-  describeRetention(engine, open);
-  describeOverdue(engine, open);
-  describeSchedule(engine, open);
-  describeWebhooks(engine, open);
-  describeFiles(engine, open);
-  describeDeliveries(engine, open);
-  describeRecipients(engine, open);
-  describeSent(engine, open);
+  describeEngine(engine, open);
   describeNodeRegistry(`on ${engine}`, async () => {
     const url = await postgres.createDatabase();
     return await openPostgres(servingUrl(url), () => undefined, { migrationUrl: url });
