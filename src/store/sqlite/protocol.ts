@@ -41,6 +41,9 @@ export type Report =
 /** The database is open: its schema versions before and after, and the methods of the ports. */
 export type Opened = { from: number; to: number; methods: Methods };
 
+/** What the writing thread starts with: the file, and whether several processes write through it. */
+export type WriterData = { file: string; isShared: boolean };
+
 /** The methods of the ports of the writing thread. */
 export type Methods = Readonly<Record<string, readonly string[]>>;
 

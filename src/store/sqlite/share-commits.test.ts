@@ -31,11 +31,12 @@ const most = { sends: 4, characters: 12 };
 test("batches that arrive during a commit share the next one, in order, and each gets its own outcomes", async () => {
   const { appendAll, commits } = createLog();
   const append = shareCommits(appendAll, most);
-  const all = [append(batch("a")), append(batch("b", "c")), append(batch("d"))];
+  const first = append(batch("a"));
+  await Bun.sleep(0);
+  const all = [first, append(batch("b", "c")), append(batch("d"))];
   expect(commits.map(({ ids }) => ids)).toEqual([["a"]]);
   commits[0]?.end();
   await all[0];
-  await Promise.resolve();
   expect(commits[1]?.ids).toEqual(["b", "c", "d"]);
   commits[1]?.end();
   expect((await Promise.all(all)).map(idsOf)).toEqual([["a"], ["b", "c"], ["d"]]);
@@ -45,7 +46,11 @@ test("a commit takes no more than fits, but always a batch, however large", asyn
   const { appendAll, commits } = createLog();
   const append = shareCommits(appendAll, most);
   const sizes = [["first"], ["1", "2"], ["3", "4"], ["5", "6", "7", "8", "9"], ["10"], ["11"], ["12"], ["13"]];
-  const all = sizes.map((ids) => append(batch(...ids)));
+  const all: Promise<SendOutcome[]>[] = [];
+  for (const ids of sizes) {
+    all.push(append(batch(...ids)));
+    if (all.length === 1) await Bun.sleep(0);
+  }
   for (let index = 0; index < commits.length; index++) {
     commits[index]?.end();
     await Bun.sleep(0);
@@ -57,7 +62,9 @@ test("a commit takes no more than fits, but always a batch, however large", asyn
 test("batches of a commit that fails are told so, and later ones are tried", async () => {
   const { appendAll, commits } = createLog();
   const append = shareCommits(appendAll, most);
-  const failed = [append(batch("a")), append(batch("b")), append(batch("c"))].map((one) => one.catch(String));
+  const first = append(batch("a"));
+  await Bun.sleep(0);
+  const failed = [first, append(batch("b")), append(batch("c"))].map((one) => one.catch(String));
   commits[0]?.end(new Error("no"));
   await failed[0];
   await Bun.sleep(0);

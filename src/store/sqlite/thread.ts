@@ -22,7 +22,9 @@ const leastFreeBytes = 1_048_576; // a send of the largest body takes more
  * two for reading. Rejects with `DatabaseInUseError` if another process has it open.
  */
 export async function openSqliteThread(file: string, events: DatabaseEvents): Promise<Database> {
-  const { database } = await openWith(file, events, (writerEvents) => startWriterThread(file, writerEvents));
+  const { database } = await openWith(file, events, (writerEvents) =>
+    startWriterThread({ file, isShared: false }, writerEvents),
+  );
   return { ...database, nodes: createLoneRegistry() };
 }
 

@@ -6,7 +6,15 @@ import { migrateStore } from "../migrate.ts";
 import { createLoneRegistry } from "../nodes/nodes.ts";
 import type { KeyProof } from "../ports.ts";
 import { createWrites } from "../store.ts";
-import { type Answer, type Call, packOutcomes, type Report, sendError, unpackSends } from "./protocol.ts";
+import {
+  type Answer,
+  type Call,
+  packOutcomes,
+  type Report,
+  sendError,
+  unpackSends,
+  type WriterData,
+} from "./protocol.ts";
 import { shareCommits } from "./share-commits.ts";
 import { openSqlite } from "./sqlite.ts";
 
@@ -17,7 +25,7 @@ function report(message: Report): void {
   parentPort?.postMessage(message);
 }
 
-async function open(file: string): Promise<void> {
+async function open({ file, isShared }: WriterData): Promise<void> {
   const driver = openSqlite(file);
   const tell = (message: string, facts: Record<string, string | number>) =>
     report({ kind: "migration", message, facts });
@@ -41,7 +49,8 @@ async function open(file: string): Promise<void> {
     database: { close: driver.close },
   };
 
-  const appendAll = shareCommits(writes.batches.appendAll, mostOfCommit);
+  const { appendAll: commit } = writes.batches;
+  const appendAll = isShared ? shareCommits(commit, mostOfCommit) : commit;
 
   async function answer(call: Call): Promise<Answer> {
     try {

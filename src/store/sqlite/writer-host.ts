@@ -33,7 +33,7 @@ export async function openWriterHost(
     first?.({ kind: "committed", events });
   }
 
-  const writer = await startWriterThread(file, { onCommitted, onCrash, onMigration });
+  const writer = await startWriterThread({ file, isShared: true }, { onCommitted, onCrash, onMigration });
   const { from, to, methods } = writer.opened;
   return {
     migrated: { from, to },

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { DatabaseEvents } from "../store.ts";
 import { createCalls } from "./calls.ts";
-import { type Answer, type Opened, type Report, receiveError, type WriteRequest } from "./protocol.ts";
+import { type Answer, type Opened, type Report, receiveError, type WriteRequest, type WriterData } from "./protocol.ts";
 
 /** Where the writes of the embedded database are made. */
 export type Writer = {
@@ -22,10 +22,10 @@ export type WriterEvents = Pick<DatabaseEvents, "onMigration" | "onCrash"> & { o
  * `DatabaseInUseError` if another process has it open.
  */
 export async function startWriterThread(
-  file: string,
+  workerData: WriterData,
   { onCommitted, onCrash, onMigration }: WriterEvents,
 ): Promise<Writer> {
-  const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: file });
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData });
   const calls = createCalls((call) => worker.postMessage(call));
   const opening = Promise.withResolvers<Opened>();
   let hasEnded = false;
