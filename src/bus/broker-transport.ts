@@ -1,6 +1,6 @@
 import { createGuard } from "../lib/observing/guard.ts";
 import { createSetsByKey } from "../lib/sets-by-key.ts";
-import type { FromBroker, ToBroker } from "./broker.ts";
+import { type FromBroker, forEachText, type ToBroker } from "./broker.ts";
 import type { Signer } from "./signatures.ts";
 import { forEachListened } from "./subjects.ts";
 import { type Arrival, type Transport, transportWaitsMs } from "./transport.ts";
@@ -82,11 +82,10 @@ export function createBrokerTransport({ send, onLost, onError }: Options): Trans
       switch (message.bus) {
         case "texts": {
           let characters = 0;
-          for (let at = 0; at + 1 < message.texts.length; at += 2) {
-            const [subject = "", text = ""] = message.texts.slice(at, at + 2);
+          forEachText(message.texts, (subject, text) => {
             characters += text.length;
             deliver({ subject, text, respond: noAnswer });
-          }
+          });
           send({ bus: "taken", characters });
           break;
         }

@@ -22,6 +22,11 @@ const mostAhead = 16 * 1024 * 1024; // in characters, which take two bytes of me
 
 type Peer = { number: number; send(message: FromBroker): void; ahead: number; hasLost: boolean; subjects: Set<string> };
 
+/** Calls `each` with every subject and its text. */
+export function forEachText(texts: readonly string[], each: (subject: string, text: string) => void): void {
+  for (let at = 0; at < texts.length; at += 2) each(texts[at] ?? "", texts[at + 1] ?? "");
+}
+
 /**
  * Creates the broker of nodes that are processes of one machine: a text goes to all other nodes that listen on its subject. For a
  * node that does not take its texts, a bounded number waits, and later ones are dropped.
@@ -41,8 +46,7 @@ export function createBroker() {
 
   function publish(sender: Peer, texts: readonly string[]): void {
     const batches = new Map<Peer, string[]>();
-    for (let at = 0; at + 1 < texts.length; at += 2) {
-      const [subject = "", text = ""] = texts.slice(at, at + 2);
+    forEachText(texts, (subject, text) => {
       for (const peer of othersOn(subject, sender)) {
         if (peer.ahead > mostAhead) {
           peer.hasLost = true;
@@ -53,7 +57,7 @@ export function createBroker() {
         batches.set(peer, batch);
         batch.push(subject, text);
       }
-    }
+    });
     for (const [peer, batch] of batches) peer.send({ bus: "texts", texts: batch });
   }
 

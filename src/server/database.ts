@@ -1,5 +1,6 @@
 import { accessSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import type { Logger } from "pino";
 import { type Config, ConfigError } from "../config.ts";
 import { HeraldError } from "../contract/errors/errors.ts";
 import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
@@ -49,6 +50,22 @@ export async function openDatabase(
       `${names}: the database at ${new URL(url).host} cannot be used (${rootCauseOf(error)}); check that the server is running, and check the user, the password and the database name`,
     );
   }
+}
+
+/** Tells the log what a database reports. Without its thread, the process ends. */
+export function databaseTelling(log: Logger): Pick<DatabaseEvents, "onCrash" | "onMigration"> {
+  return {
+    onCrash(error) {
+      log.fatal({ err: error }, "the database thread died; exiting, so that the supervisor restarts the process");
+      process.exit(1);
+    },
+    onMigration: (message, facts) => log.info(facts, message),
+  };
+}
+
+/** Tells the log of a database that was opened whether its schema has changed. */
+export function tellMigrated(log: Logger, { from, to }: Database["migrated"]): void {
+  if (from !== to) log.info({ from, to }, "migrated the database schema");
 }
 
 /** What is wrong with the embedded database, as far as the operator can fix it. */

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { DatabaseEvents } from "../store/store.ts";
-import { openDatabase, prepareDataFolder } from "./database.ts";
+import { databaseTelling, openDatabase, prepareDataFolder, tellMigrated } from "./database.ts";
 import { type Host, openHost } from "./host.ts";
 import { findPorts } from "./listen.ts";
 import { warnOfPlainHttp } from "./plain-http.ts";
@@ -18,15 +18,8 @@ export async function prepareWorkers(config: Config) {
 
 /** Opens what workers share if they have neither PostgreSQL nor NATS, and tells the log of it. */
 export async function openWorkersHost(config: Config, log: Logger): Promise<Host> {
-  const host = await openHost(config, {
-    onCrash(error) {
-      log.fatal({ err: error }, "the database thread died; exiting, so that the supervisor restarts the process");
-      process.exit(1);
-    },
-    onMigration: (message, facts) => log.info(facts, message),
-  });
-  const { from, to } = host.migrated;
-  if (from !== to) log.info({ from, to }, "migrated the database schema");
+  const host = await openHost(config, databaseTelling(log));
+  tellMigrated(log, host.migrated);
   return host;
 }
 

@@ -3,7 +3,7 @@ import { followBusSecrets } from "../services/nodes/bus-secrets.ts";
 import { createStore, type DatabaseEvents } from "../store/store.ts";
 import type { NodeBus } from "./bus.ts";
 import type { Context } from "./context.ts";
-import { openDatabase } from "./database.ts";
+import { databaseTelling, openDatabase, tellMigrated } from "./database.ts";
 import { watchDescriptors } from "./observing/errors.ts";
 import { createObserver } from "./observing/observer.ts";
 import type { Tracing } from "./observing/tracing.ts";
@@ -22,12 +22,8 @@ export async function openStore(context: Context, { bus, takeSecrets }: NodeBus,
     tracing === undefined ? bus.publish : (events: LogEvent[]) => guard(() => tracing.publish(events, bus.publish));
   const events: DatabaseEvents = {
     announce,
-    onCrash(error) {
-      log.fatal({ err: error }, "the database thread died; exiting, so that the supervisor restarts the process");
-      process.exit(1);
-    },
+    ...databaseTelling(log),
     onReconnect: () => void later.gateway?.onDatabaseBack(),
-    onMigration: (message, facts) => log.info(facts, message),
   };
   const database = await openDatabase(config, events, context);
   onStop(() => database.close());
@@ -37,8 +33,7 @@ export async function openStore(context: Context, { bus, takeSecrets }: NodeBus,
   onStop(watchDescriptors(log));
   const followSecrets = followBusSecrets({ ...database, clock, take: takeSecrets });
   await followSecrets();
-  const { from, to } = database.migrated;
-  if (from !== to) log.info({ from, to }, "migrated the database schema");
+  tellMigrated(log, database.migrated);
   if (database.advice !== undefined) log.warn(database.advice);
   const commits = observer.observeCommits({ tracing, suspect: writeWatch.suspect });
   const store = createStore({ ...database, announce, observer: commits });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sendWhileRunning } from "./child.ts";
+import { sendIfRunning } from "./child.ts";
 
 const answering = "process.on('message', (message) => process.send(message + '!'));process.send('ready')";
 
@@ -16,7 +16,7 @@ test("a child gets what is sent while it runs; after it was killed, nothing is s
     },
     stdio: ["ignore", "inherit", "inherit"],
   });
-  const send = sendWhileRunning<string>(child);
+  const send = (text: string) => sendIfRunning(child, text);
   await until("ready");
   send("hello");
   await until("hello!");

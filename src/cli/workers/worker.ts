@@ -8,7 +8,7 @@ import { CliError, exitCodes } from "../exit-codes.ts";
 import { ownCommand } from "../own-command.ts";
 import { explained, stopInTime } from "../start-stop.ts";
 import { heraldVersion } from "../version.ts";
-import { sendWhileRunning } from "./child.ts";
+import { sendIfRunning } from "./child.ts";
 import type { Worker } from "./supervisor.ts";
 import { type createGathering, createWorkerMetrics, type FromWorker, type ToWorker } from "./worker-metrics.ts";
 
@@ -81,13 +81,13 @@ export function spawnWorker(number: number, { ports, configFile, gathering, host
   const ready = Promise.withResolvers<void>();
   const config = configFile === undefined ? [] : ["--config", configFile];
   const hosted = host === undefined ? [] : ["--host-version", heraldVersion];
+  const reply = (message: ToWorker | FromHost) => sendIfRunning(child, message);
   let forget = () => {};
   let connection: ReturnType<Host["connect"]> | undefined;
   const child = Bun.spawn([...ownCommand, "worker", String(number), ...config, ...hosted], {
     env: { ...process.env, ...ports },
     stdio: ["ignore", "inherit", "inherit"],
-    ipc(told: Told, worker) {
-      const reply = sendWhileRunning<ToWorker | FromHost>(worker);
+    ipc(told: Told) {
       if (!("kind" in told)) {
         connection ??= host?.connect(reply);
         connection?.hear(told);
