@@ -40,16 +40,22 @@ export async function costsOfStreams(fixture: Fixture): Promise<CostRun> {
   return { streamBytes: bytes, connectStreamCpu: connect.node };
 }
 
-/** Pings once a second, to separate their cost from that of staying connected. */
-export async function costOfPings(fixture: Fixture, { idleNodeCpu = 0, socketIdleCpu = 0 }: CostRun): Promise<CostRun> {
+/**
+ * Pings once a second, to separate their cost from that of staying connected. The same node, once warm, shows before what
+ * it costs without connections: that of another node may be as far off as the pings cost.
+ */
+export async function costOfPings(fixture: Fixture, { socketIdleCpu = 0 }: CostRun): Promise<CostRun> {
   const node = await fixture.startNode({ HERALD_LIMIT_PING_SECONDS: "1" });
+  await (await openIdleClients(node, inHall.slice(sizes.many), "socket")).close();
+  const idle = await spend(fixture, node, () => Bun.sleep(idleMs));
   const clients = await openIdleClients(node, inHall.slice(0, sizes.few), "socket");
   const before = clients.pings();
   const { nodeMicros, seconds } = await spend(fixture, node, () => Bun.sleep(idleMs));
   const pings = clients.pings() - before;
   await clients.close();
   await node.stop();
-  return { pingCpu: (nodeMicros - seconds * (idleNodeCpu + socketIdleCpu * sizes.few)) / pings };
+  const microsOfIdle = seconds * (idle.nodeMicros / idle.seconds + socketIdleCpu * sizes.few);
+  return { pingCpu: (nodeMicros - microsOfIdle) / pings };
 }
 
 /** Measures what further conversations add to a connection. */
