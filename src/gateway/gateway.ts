@@ -192,8 +192,8 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const admission = createAdmission({ ...dependencies, budgets, quotas, openings });
   const lines = { ...dependencies, admission, joiner, register, quotas, backlog, heartbeats, origins, onCut };
   const handle = createRequestHandler({ ...dependencies, activity, onAcknowledged: watches.acknowledged });
-  const socketSessions = parts.createSocketSessions({ ...lines, socketTopics, handle, budgets });
-  const webSockets = createWebSockets({ ...lines, socketSessions });
+  const socketSessions = parts.createSocketSessions({ ...lines, handle, budgets });
+  const webSockets = createWebSockets({ ...lines, socketTopics, socketSessions });
   const streams = createStreams({ ...lines, topics });
   const feeds = createFeeds({ ...lines, sequencers, topics, frames, facts });
 

@@ -17,45 +17,53 @@ export type Owner = {
 
 /** Creates an owner that holds nothing. `onError` gets what a release throws. */
 export function createOwner(onError: (error: unknown) => void): Owner {
-  const held = new Set<{ release(): void }>();
-  let isClosed = false;
+  return new Holder(onError);
+}
 
-  function run(release: () => void): void {
-    try {
-      release();
-    } catch (error) {
-      onError(error);
+/** A class, as each connection has one: closures would take twice the memory. */
+class Holder implements Owner {
+  readonly #held = new Set<{ release(): void }>();
+  readonly #onError: (error: unknown) => void;
+  isClosed = false;
+
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError;
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  hold(release: () => void): () => void {
+    if (this.isClosed) {
+      this.#run(release);
+      return () => undefined;
+    }
+    const entry = { release };
+    this.#held.add(entry);
+    return () => void this.#held.delete(entry);
+  }
+
+  close(): void {
+    this.isClosed = true;
+    for (const entry of [...this.#held].reverse()) {
+      // A release may remove other resources, which are then not released.
+      if (this.#held.delete(entry)) this.#run(entry.release);
     }
   }
 
-  return {
-    get isClosed() {
-      return isClosed;
-    },
-    hold(release) {
-      if (isClosed) {
-        run(release);
-        return () => undefined;
-      }
-      const entry = { release };
-      held.add(entry);
-      return () => void held.delete(entry);
-    },
-    close() {
-      isClosed = true;
-      for (const entry of [...held].reverse()) {
-        // A release may remove other resources, which are then not released.
-        if (held.delete(entry)) run(entry.release);
-      }
-    },
-    get size() {
-      return held.size;
-    },
-  };
+  #run(release: () => void): void {
+    try {
+      release();
+    } catch (error) {
+      this.#onError(error);
+    }
+  }
 }
 
-/** Calls `act` when the signal aborts, or at once if it has. */
-export function onAbort(signal: AbortSignal, act: () => void): void {
+/** Calls `act` when the signal aborts, or at once if it has. Returns the function that lets go of the signal. */
+export function onAbort(signal: AbortSignal, act: () => void): () => void {
   if (signal.aborted) act();
   else signal.addEventListener("abort", act, { once: true });
+  return () => signal.removeEventListener("abort", act);
 }

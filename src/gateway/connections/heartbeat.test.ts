@@ -4,6 +4,7 @@ import { createTimerWheel } from "../../lib/time/timer-wheel.ts";
 import { createHeartbeats } from "./heartbeat.ts";
 
 const tickMs = 250;
+const every = { pingMs: 25_000, pongMs: 10_000 };
 
 function setUp() {
   let now = 0;
@@ -28,9 +29,7 @@ function setUp() {
 describe("heartbeats", () => {
   test("ping at their interval, the first time after one interval at most, and never cut a peer that answers", () => {
     const { heartbeats, owner, calls, note, pass } = setUp();
-    heartbeats.watch(owner, {
-      pingMs: 25_000,
-      pongMs: 10_000,
+    heartbeats.watch(owner, every, {
       ping: () => note("ping"),
       isAlive: () => true,
       cut: () => note("cut"),
@@ -45,8 +44,7 @@ describe("heartbeats", () => {
 
   test("cut a peer that does not answer in time", () => {
     const { heartbeats, owner, calls, note, pass } = setUp();
-    const peer = { pingMs: 25_000, pongMs: 10_000, isAlive: () => false };
-    heartbeats.watch(owner, { ...peer, ping: () => note("ping"), cut: () => owner.close() });
+    heartbeats.watch(owner, every, { isAlive: () => false, ping: () => note("ping"), cut: () => owner.close() });
     owner.hold(() => note("closed"));
     pass(100_000);
     expect(calls.map(({ what }) => what)).toEqual(["ping", "closed"]);
@@ -62,7 +60,7 @@ describe("heartbeats", () => {
     pass(20_000);
     expect(calls.length).toBe(3);
     heartbeats.repeat(owner, 1_000, () => note("late"));
-    heartbeats.timerOf(owner)(1_000, () => note("late"));
+    heartbeats.once(owner, 1_000, () => note("late"));
     pass(5_000);
     expect(calls.length).toBe(3);
     expect(wheel.size).toBe(0);

@@ -1,25 +1,41 @@
 import type { Owner } from "../../lib/owner.ts";
 import type { TimerWheel } from "../../lib/time/timer-wheel.ts";
 
-/** Calls `act` after `ms`, replacing the call set before. Ends with its owner. */
-export type Timer = (ms: number, act: () => void) => void;
-
 /** The remote end of a line, which answers pings. */
 export type Peer = {
-  pingMs: number;
-  pongMs: number;
   ping(): void;
   /** Whether anything has arrived since the last ping. */
   isAlive(): boolean;
   cut(): void;
 };
 
+type Wheel = Pick<TimerWheel, "after">;
+
+/** A timer that ends with its owner. A class, as each connection has two. */
+class Timer {
+  readonly #wheel: Wheel;
+  readonly #owner: Owner;
+  #cancel: (() => void) | undefined;
+
+  constructor(wheel: Wheel, owner: Owner) {
+    this.#wheel = wheel;
+    this.#owner = owner;
+    owner.hold(() => this.#cancel?.());
+  }
+
+  /** Calls `act` after `ms`, replacing the call set before. */
+  set(ms: number, act: () => void): void {
+    this.#cancel?.();
+    this.#cancel = this.#owner.isClosed ? undefined : this.#wheel.after(ms, act);
+  }
+}
+
 // Steps by the golden ratio keep each phase far from all earlier ones, so that lines opened together do not beat
 // together.
 const phaseStep = 0.618034;
 
 /** Creates heartbeats that are driven by the turns of `wheel`. */
-export function createHeartbeats({ wheel }: { wheel: Pick<TimerWheel, "after"> }) {
+export function createHeartbeats({ wheel }: { wheel: Wheel }) {
   let phase = 0;
 
   /** Puts the first beat up to half an interval early. */
@@ -28,39 +44,37 @@ export function createHeartbeats({ wheel }: { wheel: Pick<TimerWheel, "after"> }
     return ms * (0.5 + phase / 2);
   }
 
-  function timerOf(owner: Owner): Timer {
-    let cancel = () => {};
-    owner.hold(() => cancel());
-    return (ms, act) => {
-      cancel();
-      if (!owner.isClosed) cancel = wheel.after(ms, act);
-    };
-  }
-
   return {
-    /** A timer that ends with its owner. */
-    timerOf,
+    /** Calls `act` after `ms`, unless the owner has closed. */
+    once(owner: Owner, ms: number, act: () => void): void {
+      const letGo = owner.hold(
+        wheel.after(ms, () => {
+          letGo();
+          act();
+        }),
+      );
+    },
     /** Calls `beat` every `ms` until the owner closes. */
     repeat(owner: Owner, ms: number, beat: () => void): void {
-      const timer = timerOf(owner);
+      const timer = new Timer(wheel, owner);
       function again(): void {
-        timer(ms, again);
+        timer.set(ms, again);
         beat();
       }
-      timer(firstAfter(ms), again);
+      timer.set(firstAfter(ms), again);
     },
     /** Pings every `pingMs`, and cuts a peer that has not answered `pongMs` later. */
-    watch(owner: Owner, { pingMs, pongMs, ping, isAlive, cut }: Peer): void {
-      const timer = timerOf(owner);
+    watch(owner: Owner, { pingMs, pongMs }: { pingMs: number; pongMs: number }, peer: Peer): void {
+      const timer = new Timer(wheel, owner);
       function askAgain(): void {
-        timer(pongMs, lookAgain);
-        ping();
+        timer.set(pongMs, lookAgain);
+        peer.ping();
       }
       function lookAgain(): void {
-        if (isAlive()) timer(Math.max(0, pingMs - pongMs), askAgain);
-        else cut();
+        if (peer.isAlive()) timer.set(Math.max(0, pingMs - pongMs), askAgain);
+        else peer.cut();
       }
-      timer(firstAfter(pingMs), askAgain);
+      timer.set(firstAfter(pingMs), askAgain);
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { EventKind, LogEvent } from "../../contract/log/log-event.ts";
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
+import type { Owner } from "../../lib/owner.ts";
 import type { Limiter } from "../../lib/queues/limiter.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 import type { Recovery } from "../../services/messages/recovery.ts";
@@ -129,6 +130,24 @@ export function createJoiner(dependencies: Dependencies) {
     if (connection.isOpen) ledger.given(connection.uid, counted);
   }
 
+  // What an owner holds keeps the whole scope of its function in memory: so these two are not part of `join`.
+  async function follow(org: string, owner: Owner): Promise<Sequencer> {
+    const sequencer = await sequencers.acquire(org);
+    owner.hold(() => sequencers.release(sequencer));
+    return sequencer;
+  }
+
+  function subscribe(connection: Connection, cids: ReadonlySet<string>): void {
+    connection.owner.hold(() => {
+      roster.remove(connection);
+      audiences.leaveAll(connection);
+    });
+    connection.subscribe(userTopic(connection.org, connection.uid));
+    audiences.joinOrganization(connection);
+    for (const cid of cids) audiences.join(connection, cid);
+    roster.add(connection);
+  }
+
   return {
     /**
      * Joins without a gap: with `since`, delivers what was missed; then, in one synchronous step, delivers what was
@@ -143,9 +162,8 @@ export function createJoiner(dependencies: Dependencies) {
       admit: (isRecovered: boolean | undefined) => void,
     ): Promise<void> {
       const { owner } = connection;
-      const { org, uid, head, headId } = session;
-      const sequencer = await sequencers.acquire(org);
-      owner.hold(() => sequencers.release(sequencer));
+      const { org, head, headId } = session;
+      const sequencer = await follow(org, owner);
       if (!connection.isOpen) return;
       joining.add(connection);
       const leaveJoining = owner.hold(() => joining.remove(connection));
@@ -166,14 +184,9 @@ export function createJoiner(dependencies: Dependencies) {
         if (played !== undefined && bytesOf(played) <= pageBytes) {
           apply(connection, sequencer, cids, played);
           if (!connection.isOpen) return;
-          connection.subscribe(userTopic(org, uid));
-          owner.hold(() => audiences.leaveAll(connection));
-          audiences.joinOrganization(connection);
-          for (const cid of cids) audiences.join(connection, cid);
+          subscribe(connection, cids);
           joining.remove(connection);
           leaveJoining();
-          roster.add(connection);
-          owner.hold(() => roster.remove(connection));
           return;
         }
         // More was played than fits at once: read part of it, at the connection's pace, and look again.

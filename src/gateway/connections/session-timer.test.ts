@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
 import { createOwner } from "../../lib/owner.ts";
-import { createSessionTimer, type SessionTimer } from "./session-timer.ts";
+import { SessionTimer } from "./session-timer.ts";
 
 const day = 24 * 3600 * 1000;
 const start = 1_000_000;
@@ -16,9 +16,8 @@ describe("a session timer", () => {
     now = start;
     calls.length = 0;
     owner = createOwner(() => undefined);
-    timer = createSessionTimer({
-      owner,
-      clock: { now: () => now },
+    const clock = { now: () => now };
+    timer = new SessionTimer(owner, clock, {
       onExpiring: () => calls.push(`expiring at ${now - start}`),
       onExpired: () => calls.push(`expired at ${now - start}`),
     });

@@ -109,7 +109,7 @@ export function createFeeds(dependencies: Dependencies) {
   return {
     async open(wish: FeedWish): Promise<ReadableStream<Uint8Array>> {
       const owner = createOwner(onError);
-      onAbort(wish.signal, owner.close); // before anything is taken
+      onAbort(wish.signal, () => owner.close()); // before anything is taken
       try {
         return await begin(wish, owner);
       } catch (error) {

@@ -12,7 +12,7 @@ import type { Connection } from "../connections/connection.ts";
 import { tellFault } from "../connections/faults.ts";
 import type { LineParts } from "../connections/line-parts.ts";
 import { answerPreflight } from "../connections/origins.ts";
-import { createSessionTimer } from "../connections/session-timer.ts";
+import { SessionTimer } from "../connections/session-timer.ts";
 import { messageIn } from "../fanout/event-facts.ts";
 import type { Topics } from "../fanout/topics.ts";
 import { type EventStream, openEventStream } from "./event-stream.ts";
@@ -30,9 +30,7 @@ export function createStreams(parts: LineParts & { topics: Topics }) {
   function createConnection(owner: Owner, session: Session, id: string, onEnd: () => void): StreamConnection {
     const stream = openEventStream(parts, "sse", { owner, org: session.org, onEnd });
     const connection = toConnection(stream, session, { id, topics });
-    const timer = createSessionTimer({
-      owner,
-      clock,
+    const timer = new SessionTimer(owner, clock, {
       onExpiring: (expiresAt) => stream.push(encodeSession(toIso(expiresAt))),
       onExpired: () => connection.end("bad_token"),
     });
@@ -62,7 +60,7 @@ export function createStreams(parts: LineParts & { topics: Topics }) {
 
   async function answer(request: Request, address: string, id: string, onEnd: () => void): Promise<Response> {
     const owner = createOwner(onError);
-    onAbort(request.signal, owner.close); // before anything is taken
+    onAbort(request.signal, () => owner.close()); // before anything is taken
     try {
       origins.require(request);
       if (request.method !== "GET")

@@ -5,7 +5,7 @@ import { createOwner } from "../../lib/owner.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
 import { endsSession } from "../fanout/event-facts.ts";
 import { readFrame } from "./frames.ts";
-import { createSocketLine, createSocketState, type SocketState } from "./socket.ts";
+import { createSocketState, SocketLine, type SocketState } from "./socket.ts";
 import { createSocketSessions } from "./socket-sessions.ts";
 
 const unused = () => {
@@ -26,7 +26,6 @@ async function codeAfter(tokens: string[], open: (token: string, state: SocketSt
       requireBudget: unused,
     },
     joiner: { join: async (_connection, _session, _since, admit) => admit(undefined) },
-    socketTopics: { add: unused, remove: unused },
     handle: unused,
     budgets: { require: () => undefined, charge: () => undefined },
     clock: { now: () => 0 },
@@ -41,7 +40,7 @@ async function codeAfter(tokens: string[], open: (token: string, state: SocketSt
     },
     websocket: {
       open(socket) {
-        socket.data.line = createSocketLine(socket, () => undefined);
+        socket.data.line = new SocketLine(socket, { onWaiting: unused, socketTopics: { add: unused, remove: unused } });
       },
       async message(socket, text) {
         if (socket.data.line !== undefined)

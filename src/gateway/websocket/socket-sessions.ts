@@ -6,22 +6,13 @@ import { requestCosts } from "../../services/limits/costs.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
 import { tellFault } from "../connections/faults.ts";
 import type { LineParts } from "../connections/line-parts.ts";
-import { createSessionTimer } from "../connections/session-timer.ts";
-import type { SocketTopics } from "../fanout/socket-topics.ts";
+import { SessionTimer } from "../connections/session-timer.ts";
 import type { UserBudgets } from "../limits/user-budgets.ts";
 import { errorFrame, type Frame, listFrame, responseFrame } from "./frames.ts";
 import { type Answer, answerPing, type Operation, type RequestHandler } from "./requests.ts";
-import {
-  type Closing,
-  closeSocket,
-  type Socket,
-  type SocketConnection,
-  type SocketLine,
-  toSocketConnection,
-} from "./socket.ts";
+import { type Closing, closeSocket, type Socket, type SocketConnection, type SocketLine } from "./socket.ts";
 
 type Dependencies = Pick<LineParts, "admission" | "joiner" | "clock" | "onError"> & {
-  socketTopics: Pick<SocketTopics, "add" | "remove">;
   handle: RequestHandler;
   budgets: UserBudgets;
 };
@@ -34,7 +25,7 @@ type Asked = { id: FrameId; payload: unknown };
 
 /** Creates the socket sessions of one node. */
 export function createSocketSessions(dependencies: Dependencies) {
-  const { admission, joiner, socketTopics, handle, budgets, clock, onError } = dependencies;
+  const { admission, joiner, handle, budgets, clock, onError } = dependencies;
 
   function connectBody(socket: Socket, session: Session, isRecovered: boolean | undefined): object {
     return {
@@ -57,13 +48,8 @@ export function createSocketSessions(dependencies: Dependencies) {
   ): Promise<void> {
     const { data } = socket;
     if (!line.isOpen) return;
-    const connection = toSocketConnection(line, session, socket, { device, socketTopics });
-    const timer = createSessionTimer({
-      owner: line.owner,
-      clock,
-      onExpiring: (expiresAt) => line.write([JSON.stringify({ session: { expires_at: toIso(expiresAt) } })]),
-      onExpired: () => line.end("bad_token"),
-    });
+    const connection = line.beSessionOf(session, device);
+    const timer = new SessionTimer(line.owner, clock, line);
     timer.extend(session.expiresAt);
     data.user = { connection, timer };
     await joiner.join(connection, session, since, admit);

@@ -1,9 +1,11 @@
 import type { ServerWebSocket } from "bun";
 import { type CloseReason, closeCodes } from "../../contract/connections/close-codes.ts";
+import { toIso } from "../../contract/identifiers.ts";
 import type { Owner } from "../../lib/owner.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
 import { type Connection, comfortableBytes, type Line } from "../connections/connection.ts";
-import type { SessionTimer } from "../connections/session-timer.ts";
+import type { Peer } from "../connections/heartbeat.ts";
+import type { Expiring, SessionTimer } from "../connections/session-timer.ts";
 import type { SocketTopics } from "../fanout/socket-topics.ts";
 import { createFrameCounts, type FrameCounts } from "../limits/frame-rates.ts";
 
@@ -22,8 +24,8 @@ export type SocketState = {
   readonly address: string;
   /** Closes with the socket. */
   readonly owner: Owner;
-  /** The session opened by a header of the upgrade, or why the socket is closed at once. */
-  readonly opening: { session: Session } | Closing | undefined;
+  /** Until it opens: the session opened by a header of the upgrade, or why the socket is closed at once. */
+  opening: { session: Session } | Closing | undefined;
   /** Defined from the socket's opening. */
   line: SocketLine | undefined;
   /** Defined once it has a session. */
@@ -50,9 +52,6 @@ export type SocketState = {
 export type Socket = ServerWebSocket<SocketState>;
 
 const openState = 1;
-
-/** The line of a WebSocket. `write` sends frames, in order, to this socket only. */
-export type SocketLine = Line & { write(frames: string[]): void };
 
 /** Creates the state of a new socket. */
 export function createSocketState(
@@ -90,76 +89,124 @@ export function noteTaken(data: SocketState): void {
   for (const resume of data.onDrain.splice(0)) resume();
 }
 
-/**
- * Creates the line of a socket that has just opened. `onWaiting` is called when bytes written to this socket alone are
- * waiting.
- */
-export function createSocketLine(socket: Socket, onWaiting: (line: SocketLine) => void): SocketLine {
-  const line: SocketLine = {
-    owner: socket.data.owner,
-    get isOpen() {
-      return socket.readyState === openState;
-    },
-    org: undefined, // until it has a session
-    get takings() {
-      return socket.data.takings;
-    },
-    waitingBytes() {
-      const { data } = socket;
-      const before = data.waitingBytes;
-      data.waitingBytes = socket.getBufferedAmount();
-      // Any write also sends what is waiting if the socket has room again; then `drain` is not called (Bun 1.4.5).
-      if (data.waitingBytes < before) noteTaken(data);
-      return data.waitingBytes;
-    },
-    write(frames) {
-      socket.cork(() => {
-        for (const frame of frames) socket.sendText(frame);
-      });
-      // Inside a cork, `sendText` reports the room of the cork, not of the socket (Bun 1.4.5).
-      if (socket.getBufferedAmount() > 0) onWaiting(line);
-    },
-    end: (reason) => closeSocket(socket, { reason }),
-    cut: () => socket.terminate(),
-  };
-  return line;
-}
+/** What the lines of all sockets share. */
+export type SocketLineParts = {
+  /** Called when bytes written to one socket alone are waiting. */
+  onWaiting(line: SocketLine): void;
+  socketTopics: Pick<SocketTopics, "add" | "remove">;
+};
 
 /** Identifies the token that holds a connection open. */
 type TokenOfSession = Pick<Session, "issuedAt" | "tokenId">;
 
 /** A user's connection over a WebSocket. After `extend`, another token holds it open. */
-export type SocketConnection = Connection & SocketLine & { extend(token: TokenOfSession): void };
+export type SocketConnection = SocketLine & Connection;
 
-/** Makes the line of a socket the connection of the session that it opened. */
-export function toSocketConnection(
-  line: SocketLine,
-  { org, uid, issuedAt, tokenId }: Session,
-  socket: Socket,
-  { device, socketTopics }: { device: string | undefined; socketTopics: Pick<SocketTopics, "add" | "remove"> },
-): SocketConnection {
-  const ofUser: Omit<SocketConnection, keyof SocketLine> = {
-    id: socket.data.id,
-    uid,
-    device,
-    issuedAt,
-    tokenId,
-    extend(next) {
-      Object.assign(line, { issuedAt: next.issuedAt, tokenId: next.tokenId });
-    },
-    deliver: (events) => line.write(events.map(({ payload }) => payload)),
-    async isReadyForMore() {
-      while (line.isOpen && line.waitingBytes() > comfortableBytes) {
-        await new Promise<void>((resolve) => socket.data.onDrain.push(resolve));
-      }
-      return line.isOpen;
-    },
-    subscribe(topic) {
-      if (line.isOpen) socketTopics.add(topic, org, socket);
-    },
-    unsubscribe(topic) {
-      if (line.isOpen) socketTopics.remove(topic, socket);
-    },
-  };
-  return Object.assign(line, ofUser, { org });
+/**
+ * The line of a socket from its opening, and its user's connection once `beSessionOf` is called. A class, as each connection has
+ * one: closures would take several times the memory.
+ */
+export class SocketLine implements Line, Peer, Expiring {
+  readonly #socket: Socket;
+  readonly #parts: SocketLineParts;
+  org: string | undefined;
+  uid: string | undefined;
+  device: string | undefined;
+  issuedAt: number | undefined;
+  tokenId: string | undefined;
+
+  constructor(socket: Socket, parts: SocketLineParts) {
+    this.#socket = socket;
+    this.#parts = parts;
+  }
+
+  get id(): string {
+    return this.#socket.data.id;
+  }
+
+  get owner(): Owner {
+    return this.#socket.data.owner;
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.readyState === openState;
+  }
+
+  get takings(): number {
+    return this.#socket.data.takings;
+  }
+
+  waitingBytes(): number {
+    const { data } = this.#socket;
+    const before = data.waitingBytes;
+    data.waitingBytes = this.#socket.getBufferedAmount();
+    // Any write also sends what is waiting if the socket has room again; then `drain` is not called (Bun 1.4.5).
+    if (data.waitingBytes < before) noteTaken(data);
+    return data.waitingBytes;
+  }
+
+  /** Sends frames, in order, to this socket only. */
+  write(frames: string[]): void {
+    const socket = this.#socket;
+    socket.cork(() => {
+      for (const frame of frames) socket.sendText(frame);
+    });
+    // Inside a cork, `sendText` reports the room of the cork, not of the socket (Bun 1.4.5).
+    if (socket.getBufferedAmount() > 0) this.#parts.onWaiting(this);
+  }
+
+  end(reason: CloseReason): void {
+    closeSocket(this.#socket, { reason });
+  }
+
+  cut(): void {
+    this.#socket.terminate();
+  }
+
+  ping(): void {
+    this.#socket.data.isAlive = false;
+    this.#socket.ping();
+  }
+
+  /** Whether anything has arrived since the last ping. */
+  isAlive(): boolean {
+    return this.#socket.data.isAlive;
+  }
+
+  onExpiring(expiresAt: number): void {
+    this.write([JSON.stringify({ session: { expires_at: toIso(expiresAt) } })]);
+  }
+
+  onExpired(): void {
+    this.end("bad_token");
+  }
+
+  /** Makes the line the connection of the session that its socket opened. */
+  beSessionOf({ org, uid, issuedAt, tokenId }: Session, device: string | undefined): SocketConnection {
+    return Object.assign(this, { org, uid, issuedAt, tokenId, device });
+  }
+
+  extend({ issuedAt, tokenId }: TokenOfSession): void {
+    this.issuedAt = issuedAt;
+    this.tokenId = tokenId;
+  }
+
+  deliver(events: { payload: string }[]): void {
+    this.write(events.map(({ payload }) => payload));
+  }
+
+  async isReadyForMore(): Promise<boolean> {
+    while (this.isOpen && this.waitingBytes() > comfortableBytes) {
+      await new Promise<void>((resolve) => this.#socket.data.onDrain.push(resolve));
+    }
+    return this.isOpen;
+  }
+
+  subscribe(topic: string): void {
+    if (this.isOpen && this.org !== undefined) this.#parts.socketTopics.add(topic, this.org, this.#socket);
+  }
+
+  unsubscribe(topic: string): void {
+    if (this.isOpen) this.#parts.socketTopics.remove(topic, this.#socket);
+  }
 }

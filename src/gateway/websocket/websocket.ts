@@ -11,11 +11,11 @@ import { createFrameRates } from "../limits/frame-rates.ts";
 import { errorFrame, readFrame } from "./frames.ts";
 import {
   closeSocket,
-  createSocketLine,
   createSocketState,
   noteTaken,
   type Socket,
-  type SocketLine,
+  SocketLine,
+  type SocketLineParts,
   type SocketState,
 } from "./socket.ts";
 import { closingAfter, type SocketSessions } from "./socket-sessions.ts";
@@ -24,10 +24,13 @@ const connectWithinMs = 10_000;
 const abnormalCode = 1006; // RFC 6455, section 7.4.1
 
 /** Creates the WebSocket side of the gateway. */
-export function createWebSockets(parts: LineParts & { socketSessions: SocketSessions }) {
+export function createWebSockets(
+  parts: LineParts & Pick<SocketLineParts, "socketTopics"> & { socketSessions: SocketSessions },
+) {
   const { admission, socketSessions, register, thread, backlog, heartbeats } = parts;
   const { clientAddress, origins, limits, steadyClock, onCut, onError } = parts;
 
+  const lineParts = { socketTopics: parts.socketTopics, onWaiting: backlog.watch };
   const rates = createFrameRates({ ...limits, clock: steadyClock });
 
   function countPing(socket: Socket): void {
@@ -80,16 +83,8 @@ export function createWebSockets(parts: LineParts & { socketSessions: SocketSess
 
   function watch(socket: Socket, line: SocketLine): void {
     const { data } = socket;
-    heartbeats.watch(line.owner, {
-      ...limits,
-      ping() {
-        data.isAlive = false;
-        socket.ping();
-      },
-      isAlive: () => data.isAlive,
-      cut: line.cut,
-    });
-    heartbeats.timerOf(line.owner)(connectWithinMs, () => {
+    heartbeats.watch(line.owner, limits, line);
+    heartbeats.once(line.owner, connectWithinMs, () => {
       data.isOverdue = true;
       if (!data.isAtWork) endIfOverdue(socket, line); // otherwise after the answer, which may open a session
     });
@@ -104,7 +99,8 @@ export function createWebSockets(parts: LineParts & { socketSessions: SocketSess
     idleTimeout: 0,
     open(socket) {
       const { opening } = socket.data;
-      const line = createSocketLine(socket, backlog.watch);
+      socket.data.opening = undefined; // a session of many conversations is large
+      const line = new SocketLine(socket, lineParts);
       socket.data.line = line;
       register.add("websocket", line);
       watch(socket, line);
@@ -168,7 +164,7 @@ export function createWebSockets(parts: LineParts & { socketSessions: SocketSess
     async upgrade(request: Request, server: Server<SocketState>, requestId: string): Promise<Response | undefined> {
       const address = networkOf(clientAddress(request, server));
       const owner = createOwner(onError);
-      onAbort(request.signal, owner.close); // before anything is taken; an upgrade does not abort the request
+      const ignoreAbort = onAbort(request.signal, () => owner.close()); // before anything is taken
       try {
         if (request.method !== "GET")
           throw new HeraldError("method_not_allowed", undefined, { headers: { Allow: "GET" } });
@@ -179,7 +175,10 @@ export function createWebSockets(parts: LineParts & { socketSessions: SocketSess
           );
         const opening = await openSession(request, address, owner);
         const data = createSocketState({ id: requestId, address, owner, opening }, steadyClock.now());
-        if (server.upgrade(request, { data, headers: { "X-Request-Id": requestId } })) return undefined;
+        if (server.upgrade(request, { data, headers: { "X-Request-Id": requestId } })) {
+          ignoreAbort(); // an upgrade does not abort the request, and the socket must not hold it
+          return undefined;
+        }
         throw new HeraldError(
           "bad_request",
           "the request is not a valid WebSocket handshake (RFC 6455, section 4.2.1)",

@@ -89,13 +89,13 @@ export function createLongAnswers({ backlog, onError }: Dependencies) {
           begin += piece.length;
           asked.enqueue(piece);
         },
-        cancel: owner.close,
+        cancel: () => owner.close(),
       },
       { highWaterMark: 0 },
     );
     owner.hold(() => backlog.forget(answer));
     backlog.watch(answer);
-    onAbort(request.signal, owner.close);
+    onAbort(request.signal, () => owner.close());
     return body;
   }
 

@@ -11,7 +11,7 @@ export type TimerWheel = {
   readonly size: number;
 };
 
-type Timer = () => void;
+type Timer = { act(): void };
 
 type Options = {
   clock: Clock;
@@ -35,7 +35,7 @@ export function createTimerWheel({ clock, tickMs, onError }: Options): TimerWhee
     for (const timer of slot) {
       slot.delete(timer); // before calling it; a timer cancelled by an earlier one is no longer in the slot
       size--;
-      guard(timer);
+      guard(timer.act);
     }
   }
 
@@ -44,7 +44,7 @@ export function createTimerWheel({ clock, tickMs, onError }: Options): TimerWhee
       const tick = Math.max(turned, tickOf(clock.now() + ms)) + 1;
       const slot = slots.get(tick) ?? new Set();
       slots.set(tick, slot);
-      const timer = () => act(); // a new function, so that the same `act` can be set twice
+      const timer = { act }; // a new object, so that the same `act` can be set twice
       slot.add(timer);
       size++;
       return () => {

@@ -1,4 +1,5 @@
 import { HeraldError } from "../../../src/contract/errors/errors.ts";
+import type { Heartbeats } from "../../../src/gateway/connections/heartbeat.ts";
 import type { Audiences } from "../../../src/gateway/fanout/audiences.ts";
 import { toNobody } from "../../../src/gateway/fanout/played.ts";
 import { conversationTopic } from "../../../src/gateway/fanout/topics.ts";
@@ -111,12 +112,12 @@ function withPlacesOf(change: (owner: Owner) => Owner) {
 /** Heartbeats with other owners. */
 function withHeartbeatsOf(change: (owner: Owner) => Owner) {
   return {
-    createHeartbeats(dependencies: Parameters<typeof gatewayParts.createHeartbeats>[0]) {
-      const { timerOf, repeat, watch } = gatewayParts.createHeartbeats(dependencies);
+    createHeartbeats(dependencies: Parameters<typeof gatewayParts.createHeartbeats>[0]): Heartbeats {
+      const { once, repeat, watch } = gatewayParts.createHeartbeats(dependencies);
       return {
-        timerOf: (owner: Owner) => timerOf(change(owner)),
-        repeat: (owner: Owner, ms: number, beat: () => void) => repeat(change(owner), ms, beat),
-        watch: (owner: Owner, peer: Parameters<typeof watch>[1]) => watch(change(owner), peer),
+        once: (owner, ...rest) => once(change(owner), ...rest),
+        repeat: (owner, ...rest) => repeat(change(owner), ...rest),
+        watch: (owner, ...rest) => watch(change(owner), ...rest),
       };
     },
   };
