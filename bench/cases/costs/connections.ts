@@ -45,7 +45,7 @@ export async function costsOfStreams(fixture: Fixture): Promise<CostRun> {
  * it costs without connections: that of another node may be as far off as the pings cost.
  */
 export async function costOfPings(fixture: Fixture, { socketIdleCpu = 0 }: CostRun): Promise<CostRun> {
-  const node = await fixture.startNode({ HERALD_LIMIT_PING_SECONDS: "1" });
+  const node = await fixture.startNode({ HERALD_LIMIT_PING_SECONDS: "1", HERALD_LIMIT_PONG_SECONDS: "1" });
   await (await openIdleClients(node, inHall.slice(sizes.many), "socket")).close();
   const idle = await spend(fixture, node, () => Bun.sleep(idleMs));
   const clients = await openIdleClients(node, inHall.slice(0, sizes.few), "socket");

@@ -18,7 +18,7 @@ export function createDownloads({ budgets, thread, onError }: Dependencies): Dow
   async function turn(name: string, request: Pick<Request, "signal">): Promise<void> {
     const owner = () => {
       const waiting = createOwner(onError);
-      onAbort(request.signal, waiting.close);
+      onAbort(request.signal, () => waiting.close());
       return waiting;
     };
     const waiting = thread.turn(name, threadCosts.connect, { owner });
