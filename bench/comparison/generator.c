@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { mark_bytes = 26, input_bytes = 1 << 18, most_numbers = 1 << 20, samples_at_most = 1 << 22 };
+enum { mark_bytes = 26, input_bytes = 1 << 18, most_numbers = 1 << 20, samples_at_most = 1 << 22, most_drain_ns = 2000000000 };
 enum answer { answer_none = 0, answer_http = 1, answer_frame = 2 };
 
 struct text {
@@ -395,7 +395,11 @@ int main(void) {
   double seconds = (double)(now_ns() - begun_at) / 1e9;
   double busy = (double)(cpu_ns() - cpu_before) / 1e9 / seconds;
   is_measuring = false;
-  printf("end\n{\"seconds\":%.6f,\"published\":%lu,\"answered\":%lu,\"refused\":%lu,\"deliveries\":%lu,\"busy\":%.4f,\"openedIn\":%.4f", seconds,
+  printf("end\n");
+  fflush(stdout);
+  // What is under way may arrive before the sockets are closed, so that a server is not left in the middle of a write.
+  for (uint64_t limit = now_ns() + most_drain_ns; under_way > 0 && now_ns() < limit;) poll_until(limit);
+  printf("{\"seconds\":%.6f,\"published\":%lu,\"answered\":%lu,\"refused\":%lu,\"deliveries\":%lu,\"busy\":%.4f,\"openedIn\":%.4f", seconds,
          published - published_before, answered, refused, deliveries, busy, opened_in);
   print_latency("eachUs", each_us, each_count);
   print_latency("lastUs", last_us, last_count);

@@ -1,5 +1,6 @@
 import type { StartCompared } from "../peer.ts";
 import { startCentrifugo } from "./centrifugo.ts";
+import { startEjabberd } from "./ejabberd.ts";
 import { startHeraldCompared } from "./herald.ts";
 import { startMosquitto } from "./mosquitto.ts";
 import { startNats } from "./nats.ts";
@@ -17,4 +18,5 @@ export const servers: Readonly<Record<string, StartCompared>> = {
   "socket-io-sqlite": startSocketIoSqlite,
   "socket-io-postgres": startSocketIoPostgres,
   centrifugo: startCentrifugo,
+  ejabberd: startEjabberd,
 };
