@@ -6,6 +6,7 @@ import { startMosquitto } from "./mosquitto.ts";
 import { startNats } from "./nats.ts";
 import { startNchan } from "./nchan.ts";
 import { startSocketIoPostgres, startSocketIoSqlite } from "./socket-io.ts";
+import { startSynapse } from "./synapse.ts";
 import { startWsSqlite } from "./ws-sqlite.ts";
 
 /** All servers that are compared, Herald first. */
@@ -19,4 +20,5 @@ export const servers: Readonly<Record<string, StartCompared>> = {
   "socket-io-postgres": startSocketIoPostgres,
   centrifugo: startCentrifugo,
   ejabberd: startEjabberd,
+  synapse: startSynapse,
 };
