@@ -23,7 +23,8 @@ const usage = `npm run bench:peers -- [--only herald,nchan] [--listeners 1000] [
   --seconds    how long a run is measured
   --save       writes the runs to bench/results/<date>-<revision>-peers.json
   --write      writes the tables and the chart of the newest results to docs/explanation/performance.md; alone, it runs nothing
-BENCH_CENTRIFUGO names the program of a Centrifugo 6 to measure as well, BENCH_NATS that of a newer NATS.`;
+BENCH_CENTRIFUGO and BENCH_SYNAPSE name the programs of a Centrifugo 6 and of Synapse to measure as well, BENCH_NATS that of
+a newer NATS.`;
 
 const { values: options } = parseArgs({
   options: {
@@ -113,11 +114,13 @@ async function startAll(chosen: readonly StartCompared[], folder: string): Promi
 async function measure(chosen: readonly StartCompared[], folder: string, count: number, pace: Pace) {
   const program = buildGenerator(join(folder, "generator"));
   const running = await startAll(chosen, folder);
+  const heard = running.filter(({ listeners }) => listeners !== undefined);
   const found: Record<string, { measured: Measured; series: Series }> = {};
   const listenersOf = new Map<string, Load["listeners"]>();
   const compare = async (title: string, measured: Measured, part: Omit<Part, "listeners">, isHeard: boolean) => {
     console.error(`  ${title}`);
-    const contenders = running.map((server) => {
+    const compared = isHeard ? heard : running;
+    const contenders = compared.map((server) => {
       const listeners = isHeard ? (listenersOf.get(server.name) ?? []) : [];
       return contenderOf(program, server, { ...part, listeners });
     });
@@ -127,7 +130,8 @@ async function measure(chosen: readonly StartCompared[], folder: string, count: 
     return series;
   };
 
-  for (const server of running) listenersOf.set(server.name, await server.listeners(count));
+  for (const server of running)
+    if (server.listeners !== undefined) listenersOf.set(server.name, await server.listeners(count));
   await compare(
     `${count} listeners, 1 in flight`,
     deliveriesMeasured,
@@ -140,7 +144,7 @@ async function measure(chosen: readonly StartCompared[], folder: string, count: 
     { publishers: 16, inFlight: 16, perSecond: 0 },
     true,
   );
-  const least = Math.min(...running.map(({ name }) => median(valuesOf(saturated, name, "deliveries"))));
+  const least = Math.min(...heard.map(({ name }) => median(valuesOf(saturated, name, "deliveries"))));
   const perSecond = Math.max(1, Math.floor((least / count) * shareOfSaturation));
   const title = `${count} listeners, ${perSecond} messages a second (half of what the slowest can)`;
   await compare(title, deliveriesMeasured, { publishers: callers, inFlight: 0, perSecond }, true);

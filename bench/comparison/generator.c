@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { mark_bytes = 26, input_bytes = 1 << 18, most_numbers = 1 << 20, samples_at_most = 1 << 22 };
+enum { mark_bytes = 26, input_bytes = 1 << 18, most_numbers = 1 << 20, samples_at_most = 1 << 22, most_drain_ns = 2000000000 };
 enum answer { answer_none = 0, answer_http = 1, answer_frame = 2 };
 
 struct text {
@@ -195,6 +195,18 @@ static void take_answer(struct connection *connection, uint64_t now) {
   if (plan.listeners == 0) under_way--;
 }
 
+// The length of a body in chunks (RFC 9112, section 7.1), without trailers; 0 if there is more to come.
+static uint64_t chunked_length(const char *body, uint64_t length) {
+  for (uint64_t at = 0; at < length;) {
+    const char *end = memmem(body + at, length - at, "\r\n", 2);
+    if (end == NULL) return 0;
+    uint64_t size = strtoull(body + at, NULL, 16);
+    at = (uint64_t)(end - body) + 2 + size + 2;
+    if (size == 0 && at <= length) return at;
+  }
+  return 0;
+}
+
 // Understands one HTTP response; returns its length, or 0 if there is more to come.
 static uint32_t take_response(struct connection *connection, const char *input, uint32_t length, uint64_t now) {
   const char *end = memmem(input, length, "\r\n\r\n", 4);
@@ -207,8 +219,13 @@ static uint32_t take_response(struct connection *connection, const char *input, 
     return head;
   }
   uint64_t body = 0;
-  for (const char *line = input; line < end; line++)
+  for (const char *line = input; line < end; line++) {
     if (strncasecmp(line, "\ncontent-length:", 16) == 0) body = strtoull(line + 16, NULL, 10);
+    if (strncasecmp(line, "\ntransfer-encoding: chunked", 27) == 0) {
+      body = chunked_length(input + head, length - head);
+      if (body == 0) return 0;
+    }
+  }
   if (head + body > length) return 0;
   if (status >= 300) {
     refused++;
@@ -395,7 +412,11 @@ int main(void) {
   double seconds = (double)(now_ns() - begun_at) / 1e9;
   double busy = (double)(cpu_ns() - cpu_before) / 1e9 / seconds;
   is_measuring = false;
-  printf("end\n{\"seconds\":%.6f,\"published\":%lu,\"answered\":%lu,\"refused\":%lu,\"deliveries\":%lu,\"busy\":%.4f,\"openedIn\":%.4f", seconds,
+  printf("end\n");
+  fflush(stdout);
+  // What is under way may arrive before the sockets are closed, so that a server is not left in the middle of a write.
+  for (uint64_t limit = now_ns() + most_drain_ns; under_way > 0 && now_ns() < limit;) poll_until(limit);
+  printf("{\"seconds\":%.6f,\"published\":%lu,\"answered\":%lu,\"refused\":%lu,\"deliveries\":%lu,\"busy\":%.4f,\"openedIn\":%.4f", seconds,
          published - published_before, answered, refused, deliveries, busy, opened_in);
   print_latency("eachUs", each_us, each_count);
   print_latency("lastUs", last_us, last_count);

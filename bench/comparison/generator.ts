@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { handshake, postJson } from "../harness/clients/handshake.ts";
+import { handshake, postJson, sendJson } from "../harness/clients/handshake.ts";
 
 /** What opens a connection: each text is written once the one before has been answered by so many HTTP heads or frames. */
 export type Step = { bytes: Buffer; answers: number };
@@ -137,4 +137,9 @@ export function upgrade(path: string, { protocol, answers = 1 }: { protocol?: st
 /** The request that publishes with POST. */
 export function post(path: string, body: string, lines: readonly string[] = []): Buffer {
   return postJson(host, path, body, lines);
+}
+
+/** The request that publishes with PUT. */
+export function put(path: string, body: string, lines: readonly string[] = []): Buffer {
+  return sendJson("PUT", host, path, body, lines);
 }

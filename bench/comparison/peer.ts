@@ -15,8 +15,11 @@ export type Compared = {
   port: number;
   /** Its processes, which are pinned together with all that they start. */
   pids: readonly number[];
-  /** What opens a connection that hears the channel, for each of so many listeners. */
-  listeners(count: number): Promise<(readonly Step[])[]> | (readonly Step[])[];
+  /**
+   * What opens a connection that hears the channel, for each of so many listeners. A server without them is compared by its
+   * sends only.
+   */
+  listeners?(count: number): Promise<(readonly Step[])[]> | (readonly Step[])[];
   publisher: Publisher;
   stop(): Promise<void>;
 };

@@ -55,7 +55,7 @@ export function figuresOf(results: PeerResults): Figure[] {
   const figureOf =
     ({ series }: LoadResults, better: Figure["better"]) =>
     (what: string, measure: string, unit: string): Figure => {
-      const values = results.peers.map(({ name }) => [name, valuesOf(series, name, measure)] as const);
+      const values = Object.keys(series).map((name) => [name, valuesOf(series, name, measure)] as const);
       return { what, unit, better, values: new Map(values) };
     };
   return [

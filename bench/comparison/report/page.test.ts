@@ -107,6 +107,16 @@ describe("the tables", () => {
     expect(placesOf("less")).toEqual(["behind", "close", "close", "ahead"]);
   });
 
+  test("leave out a server where a load was not measured", () => {
+    const results = resultsOf({ Herald: [1, 2], Other: [3, 4] });
+    const title = "5 listeners, 1 in flight";
+    const { series } = resultsOf({ Herald: [1, 2] }).found[title] ?? { series: {} };
+    const found = { ...results.found, [title]: { measured, series } };
+    const [, table = ""] = renderSection("x", { ...results, found }).split(`### ${title}`);
+    expect(table.split("###")[0]).not.toContain("| Other |");
+    expect(table).toContain("| Other |");
+  });
+
   test("need every load", () => {
     expect(() => renderSection("x", { ...resultsOf({ Herald: [1] }), found: {} })).toThrow("1 in flight");
   });

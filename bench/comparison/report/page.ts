@@ -48,16 +48,15 @@ export function renderFiles(): [path: string, text: string][] {
 
 /** Renders the tables: how the others stand to Herald, every load, and the servers with their settings. */
 export function renderSection(file: string, results: PeerResults): string {
-  const { setting, pace, peers } = results;
+  const { setting, pace } = results;
   const rounds = Object.values(loadsOf(results).one.series)[0]?.length;
   const runs = pace === undefined ? "" : ` of ${pace.runMs / 1000} s`;
-  const names = peers.map(({ name }) => name);
   return [
     `${renderSetting(setting)}; medians of ${rounds} rounds${runs}, in parentheses the least and the most. Every run is in \`${file}\`.`,
     "### How the others stand to Herald",
     "The factor is the better median divided by the worse. A server is too close to call if its rounds overlap with Herald's.",
     table(["", own, "Ahead of Herald", "Too close to call", "Behind Herald"], figuresOf(results).map(standingRow)),
-    ...Object.values(loadsOf(results)).flatMap((load) => [`### ${load.title}`, renderLoad(load, names)]),
+    ...Object.values(loadsOf(results)).flatMap((load) => [`### ${load.title}`, renderLoad(load)]),
     "### The servers",
     renderServers(results),
   ].join("\n\n");
@@ -73,12 +72,12 @@ function standingRow(figure: Figure): string[] {
   return [figure.what, value, namesAt("ahead"), namesAt("close"), namesAt("behind")];
 }
 
-function renderLoad({ measured, series }: LoadResults, names: readonly string[]): string {
+function renderLoad({ measured, series }: LoadResults): string {
   const measures = Object.entries(measured).filter(([measure]) => measure !== "peakMebibytes");
   const head = measures.map(([, [what, unit]]) => (unit === "" ? what : `${what} (${unit})`));
-  const rows = names.map((name) => {
+  const rows = Object.entries(series).map(([name, runs]) => {
     const cells = measures.map(([measure]) => cellOf(valuesOf(series, name, measure)));
-    return [name, ...cells, cellOf((series[name] ?? []).map(busyOf))];
+    return [name, ...cells, cellOf(runs.map(busyOf))];
   });
   return table(["", ...head, "the server's core busy"], rows);
 }

@@ -10,8 +10,19 @@ export function get(host: string, path: string, lines: readonly string[]): strin
 
 /** A POST request with a body of JSON, and additional header lines. */
 export function postJson(host: string, path: string, body: string, lines: readonly string[] = []): Buffer {
+  return sendJson("POST", host, path, body, lines);
+}
+
+/** A request with a body of JSON, and additional header lines. */
+export function sendJson(
+  method: "POST" | "PUT",
+  host: string,
+  path: string,
+  body: string,
+  lines: readonly string[],
+): Buffer {
   const head = [
-    `POST ${path} HTTP/1.1`,
+    `${method} ${path} HTTP/1.1`,
     `Host: ${host}`,
     "Content-Type: application/json",
     `Content-Length: ${Buffer.byteLength(body)}`,
