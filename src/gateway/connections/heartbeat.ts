@@ -11,7 +11,7 @@ export type Peer = {
 
 type Wheel = Pick<TimerWheel, "after">;
 
-/** A timer that ends with its owner. A class, as each connection has two. */
+/** A timer that ends with its owner. A class, as each connection has one. */
 class Timer {
   readonly #wheel: Wheel;
   readonly #owner: Owner;

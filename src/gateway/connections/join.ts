@@ -130,7 +130,7 @@ export function createJoiner(dependencies: Dependencies) {
     if (connection.isOpen) ledger.given(connection.uid, counted);
   }
 
-  // What an owner holds keeps the whole scope of its function in memory: so these two are not part of `join`.
+  // What an owner holds keeps the scope of its function in memory, so these two are not part of `join`.
   async function follow(org: string, owner: Owner): Promise<Sequencer> {
     const sequencer = await sequencers.acquire(org);
     owner.hold(() => sequencers.release(sequencer));
@@ -138,14 +138,13 @@ export function createJoiner(dependencies: Dependencies) {
   }
 
   function subscribe(connection: Connection, cids: ReadonlySet<string>): void {
-    connection.owner.hold(() => {
-      roster.remove(connection);
-      audiences.leaveAll(connection);
-    });
-    connection.subscribe(userTopic(connection.org, connection.uid));
+    const { owner, org, uid } = connection;
+    connection.subscribe(userTopic(org, uid));
+    owner.hold(() => audiences.leaveAll(connection));
     audiences.joinOrganization(connection);
     for (const cid of cids) audiences.join(connection, cid);
     roster.add(connection);
+    owner.hold(() => roster.remove(connection));
   }
 
   return {
