@@ -58,7 +58,7 @@ process.exit(code);
 /** Runs the files, and resolves with the exit code. */
 async function run(env: Record<string, string>): Promise<number> {
   const tests = spawn(
-    [process.execPath, "test", "--timeout=60000", "--parallel=3", ...files.map((file) => `./${file}`)],
+    [process.execPath, "test", "--timeout=120000", "--parallel=3", ...files.map((file) => `./${file}`)],
     { env: { ...process.env, ...env }, stdio: ["inherit", "inherit", "inherit"] },
   );
   // Ctrl-C reaches the tests directly; the servers end after them.

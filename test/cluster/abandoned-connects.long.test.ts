@@ -7,7 +7,7 @@ import { expectNothingHeld, heldBy } from "../harness/reading/held.ts";
 import { startCluster } from "../harness/servers/cluster.ts";
 import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const postgres = await startPostgres();
 const attempts = 25; // more than a user may have at once

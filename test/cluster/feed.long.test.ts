@@ -5,7 +5,7 @@ import { startCluster } from "../harness/servers/cluster.ts";
 import { createKey } from "../harness/servers/keys.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const cluster = await startCluster({ nodes: 2 });
 if (cluster !== undefined) {

@@ -5,7 +5,7 @@ import { expectProblem } from "../harness/reading/expectations.ts";
 import { type Herald, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../harness/servers/herald.ts";
 import { type ApiKeyWithSecret, callWith, createKey } from "../harness/servers/keys.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const revocationMs = 5_000;
 

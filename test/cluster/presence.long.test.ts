@@ -6,7 +6,7 @@ import { expectProblem } from "../harness/reading/expectations.ts";
 import { type Herald, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../harness/servers/herald.ts";
 import { createOrganization, type Organization, readList } from "../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const engines = await useEngines();
 if (engines !== undefined) {

@@ -6,7 +6,7 @@ import { startCluster } from "../harness/servers/cluster.ts";
 import type { Herald } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const engines = await useEngines();
 if (engines !== undefined) {

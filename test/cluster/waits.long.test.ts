@@ -6,7 +6,7 @@ import { messageBecomes } from "../harness/reading/reports.ts";
 import { startCluster } from "../harness/servers/cluster.ts";
 import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const engines = await useEngines();
 if (engines !== undefined) {

@@ -7,7 +7,7 @@ import { type BelowPath, type PathProxy, startBelowPath } from "../harness/serve
 import { filesOf } from "../harness/servers/files.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const page = "https://app.example.org";
 const nginx = findNginx();

@@ -7,7 +7,7 @@ import { withSmallDisk } from "../harness/engines/small-disk.ts";
 import { runHerald, startHerald } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 function expectOneLine(printed: string, ...parts: string[]): void {
   expect(printed.split("\n")).toHaveLength(1);

@@ -6,7 +6,7 @@ import { eventually } from "../harness/deadline.ts";
 import { errorsLogged, type Herald, runHerald, startHerald } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 /** The commands that open the database. */
 const commands = [["serve"], ["upgrade", "--check"], ["migrate"], ["backup", join(tmpdir(), "no-backup")]];

@@ -5,7 +5,7 @@ import { eventually } from "../harness/deadline.ts";
 import { startHerald } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 test("the line of a refused call has its code, and that of another has none", async () => {
   await using node = await startHerald();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { runHerald, startHerald, TEST_KEY } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const folders: string[] = [];
 function folder(): string {

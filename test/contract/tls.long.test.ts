@@ -9,7 +9,7 @@ import { type Authority, createAuthority } from "../harness/engines/certificates
 import { type Herald, runHerald, startHerald, TEST_KEY } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
-setDefaultTimeout(90_000);
+setDefaultTimeout(120_000);
 
 const authority = createAuthority();
 

@@ -8,7 +8,7 @@ import { freePort } from "../harness/engines/free-port.ts";
 import { reportMissing } from "../harness/engines/installed.ts";
 import { readMetrics, sampleOf } from "../harness/reading/metrics.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const root = resolve(import.meta.dir, "../..");
 const rounds = 10;

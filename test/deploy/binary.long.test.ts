@@ -14,7 +14,7 @@ import { messageOf } from "../harness/reading/expectations.ts";
 import { errorsLogged, type Herald, type HeraldOptions, runHerald, startHerald } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(tmpdir(), "herald-binary-"));
 afterAll(() => rmSync(folder, { recursive: true }));

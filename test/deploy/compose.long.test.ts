@@ -15,7 +15,7 @@ import { filesOf } from "../harness/servers/files.ts";
 import { callsTo, TEST_KEY } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 /** How long Herald takes to stop at most, in seconds: docs/how-to/run-as-a-service.md. */
 const drainSeconds = 12;

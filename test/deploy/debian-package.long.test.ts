@@ -7,7 +7,7 @@ import { start } from "../docs/process.ts";
 import { readersEnvironment } from "../docs/workspace.ts";
 import { reportMissing } from "../harness/engines/installed.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const unit = readFileSync("deploy/herald.service", "utf8");
 const systemdAnalyze = "/usr/bin/systemd-analyze";

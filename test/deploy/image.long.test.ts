@@ -10,7 +10,7 @@ import { messageOf } from "../harness/reading/expectations.ts";
 import { errorsLogged, runHerald, startHerald } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(tmpdir(), "herald-image-test-"));
 afterAll(() => rmSync(folder, { recursive: true }));

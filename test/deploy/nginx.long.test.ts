@@ -15,7 +15,7 @@ import { filesOf } from "../harness/servers/files.ts";
 import { callsTo, type Herald, TEST_KEY } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const settings = readFileSync("deploy/nginx/herald.conf", "utf8");
 const folder = mkdtempSync(join(tmpdir(), "herald-nginx-"));

@@ -6,7 +6,7 @@ import { readPage } from "./markdown.ts";
 import { start } from "./process.ts";
 import { createWorkspace, readersEnvironment, writeSnippet } from "./workspace.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const postgres = await startPostgres();
 const nats = await startNats();

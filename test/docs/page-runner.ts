@@ -5,8 +5,8 @@ import { type Started, start } from "./process.ts";
 import { createWorkspace, readersEnvironment, writeSnippet } from "./workspace.ts";
 
 const defaultAddress = /127\.0\.0\.1:7070/g;
-const runMs = 20_000;
-const heardMs = 5_000;
+const runMs = 60_000;
+const heardMs = 20_000;
 
 /** Whether a block needs a server. */
 export function isRun({ how }: Block): boolean {

@@ -5,7 +5,7 @@ import { areFirstSteps, runPage } from "./page-runner.ts";
 import { contractSchemas } from "./schemas.ts";
 import { createWorkspace, packageScripts, readersEnvironment, writeSnippet } from "./workspace.ts";
 
-setDefaultTimeout(40_000);
+setDefaultTimeout(180_000);
 
 const pages = allPages();
 /** How a block of each language may be tested. A `text` block without a word is a picture and is not tested. */

@@ -8,7 +8,7 @@ import { startNode } from "../harness/servers/cluster.ts";
 import { runHerald } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const secondsOfDay = 86_400;
 const postgres = await startPostgres();

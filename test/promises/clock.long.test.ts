@@ -5,7 +5,7 @@ import { createSteppedClock } from "../harness/engines/stepped-clock.ts";
 import { startHerald } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const clock = createSteppedClock();
 if (clock !== undefined) {

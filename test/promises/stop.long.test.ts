@@ -6,7 +6,7 @@ import { eventually, within } from "../harness/deadline.ts";
 import { errorsLogged, type Herald, startHerald } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const idOf = ({ message, system_message: system }: Event) => message?._id ?? system?._id;
 

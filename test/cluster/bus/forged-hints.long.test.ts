@@ -9,7 +9,7 @@ import { startPostgres } from "../../harness/engines/postgres.ts";
 import { type Cluster, startCluster } from "../../harness/servers/cluster.ts";
 import { createOrganization, type Organization } from "../../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const soonMs = 3_000; // sooner than a head check
 

@@ -5,7 +5,7 @@ import { startPostgres } from "../../harness/engines/postgres.ts";
 import { startCluster } from "../../harness/servers/cluster.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const foundWithinMs = 9_000; // a head check every 5 s, and slack for a busy machine
 

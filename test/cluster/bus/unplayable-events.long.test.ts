@@ -7,7 +7,7 @@ import { startCluster } from "../../harness/servers/cluster.ts";
 import { errorsLogged } from "../../harness/servers/herald.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const postgres = await startPostgres();
 if (postgres !== undefined) {

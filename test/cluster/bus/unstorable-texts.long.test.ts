@@ -5,7 +5,7 @@ import { startCluster } from "../../harness/servers/cluster.ts";
 import { errorsLogged, type Herald } from "../../harness/servers/herald.ts";
 import { createOrganization, type Organization } from "../../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const cursorOf = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 

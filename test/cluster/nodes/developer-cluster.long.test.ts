@@ -9,7 +9,7 @@ import { reportMissing } from "../../harness/engines/installed.ts";
 import { findNats } from "../../harness/engines/nats.ts";
 import { findPostgres } from "../../harness/engines/postgres.ts";
 
-setDefaultTimeout(90_000);
+setDefaultTimeout(120_000);
 
 const root = new URL("../../..", import.meta.url).pathname;
 const startMs = 60_000;

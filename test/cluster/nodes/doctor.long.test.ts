@@ -3,7 +3,7 @@ import { connectPostgres } from "../../../src/store/postgres/postgres.ts";
 import { useEngines } from "../../harness/engines.ts";
 import { runHerald, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../../harness/servers/herald.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const engines = await useEngines();
 if (engines !== undefined) {

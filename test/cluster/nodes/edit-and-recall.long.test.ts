@@ -2,7 +2,7 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { startCluster } from "../../harness/servers/cluster.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const cluster = await startCluster({ nodes: 2 });
 if (cluster !== undefined) {

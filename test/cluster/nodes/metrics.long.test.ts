@@ -8,7 +8,7 @@ import { readMetrics, sampleOf } from "../../harness/reading/metrics.ts";
 import { type Herald, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../../harness/servers/herald.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const scrape = async (node: Herald) => (await node.http<string>("GET", "/metrics")).text;
 const valueAt = async (node: Herald, name: string, labels?: Record<string, string>) =>

@@ -4,7 +4,7 @@ import { startPostgres } from "../../harness/engines/postgres.ts";
 import { startCluster } from "../../harness/servers/cluster.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const postgres = await startPostgres();
 if (postgres !== undefined) {

@@ -5,7 +5,7 @@ import { plannedOnce, startPostgres } from "../../harness/engines/postgres.ts";
 import { errorsLogged, type Herald, startHerald, TEST_TOKEN_SECRET } from "../../harness/servers/herald.ts";
 import { createOrganization, type Organization } from "../../harness/servers/organization.ts";
 
-setDefaultTimeout(90_000);
+setDefaultTimeout(120_000);
 
 const postgres = await startPostgres({ settings: plannedOnce });
 if (postgres !== undefined) {

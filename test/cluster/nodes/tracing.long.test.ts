@@ -6,7 +6,7 @@ import { useEngines } from "../../harness/engines.ts";
 import { type Herald, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../../harness/servers/herald.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 /** A caller's `traceparent` (W3C Trace Context, section 3.2). */
 function callersTrace(isSampled: boolean) {

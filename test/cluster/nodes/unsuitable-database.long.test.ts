@@ -9,7 +9,7 @@ import { reportMissing } from "../../harness/engines/installed.ts";
 import { plannedOnce, startPostgres } from "../../harness/engines/postgres.ts";
 import { runHerald } from "../../harness/servers/herald.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const postgres = await startPostgres({ settings: plannedOnce });
 if (postgres !== undefined) {

@@ -5,7 +5,7 @@ import { createSteppedClock } from "../../harness/engines/stepped-clock.ts";
 import { readMetrics, sampleOf } from "../../harness/reading/metrics.ts";
 import { errorsLogged, startHerald } from "../../harness/servers/herald.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const postgres = await startPostgres({ settings: plannedOnce });
 const clock = createSteppedClock();

@@ -7,7 +7,7 @@ import { expectProblem } from "../../harness/reading/expectations.ts";
 import { errorsLogged, type Herald, startHerald } from "../../harness/servers/herald.ts";
 import { type ApiKeyWithSecret, callWith, createKey } from "../../harness/servers/keys.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const path = "/admin/keys/bootstrap/rotate";
 const keyIn = (folder: string) => readFileSync(join(folder, "admin-api-key"), "utf8").trim();

@@ -6,7 +6,7 @@ import { type Herald, runHerald, startHerald } from "../../harness/servers/heral
 import { createOrganization } from "../../harness/servers/organization.ts";
 import { goodClaims, signToken } from "../../harness/servers/tokens.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 /**
  * Text that must not show up anywhere but where it was put. Each kind has a mark of its own, so that a failure names

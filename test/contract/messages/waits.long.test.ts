@@ -8,7 +8,7 @@ import { messageBecomes } from "../../harness/reading/reports.ts";
 import { startHerald, useHerald } from "../../harness/servers/herald.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const herald = useHerald();
 beforeAll(() => nodesKnowEachOther(herald()));

@@ -9,7 +9,7 @@ import { errorsLogged, type Herald, startHerald } from "../../harness/servers/he
 import { createOrganization } from "../../harness/servers/organization.ts";
 import { goodClaims } from "../../harness/servers/tokens.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 /** Starts an identity provider that serves its key set, and counts the requests. */
 async function startProvider(port = 0) {

@@ -18,7 +18,7 @@ import { createOrganization } from "../../harness/servers/organization.ts";
 import { type Container, type PodSpec, podsOf, renderChart } from "./rendered.ts";
 import { valueSets } from "./value-sets.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const engines = await useEngines();
 const tools = await findDeployTools();

@@ -4,7 +4,7 @@ import { eventually, within } from "../../harness/deadline.ts";
 import { type Herald, startHerald } from "../../harness/servers/herald.ts";
 import { createOrganization, type Organization } from "../../harness/servers/organization.ts";
 
-setDefaultTimeout(90_000);
+setDefaultTimeout(120_000);
 
 /** What a client sends at first, and then every half second, for ever. */
 type Drip = { first: string; again: string };

@@ -6,7 +6,7 @@ import { eventually } from "../../harness/deadline.ts";
 import { startHerald } from "../../harness/servers/herald.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 /** Serves the page of the tests at an origin of its own. */
 async function servePage() {
