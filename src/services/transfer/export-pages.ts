@@ -33,13 +33,21 @@ export async function* userPages(exports: ExportReads, of: ExportOf, user: Expor
   yield* messagePages(exports, of, user.id);
 }
 
-/** The messages of all, or of a user. Those whose rows are damaged are left out. */
+/**
+ * The messages of all, or of a user. Those whose rows are damaged are left out. While a page is being written, the next is
+ * read.
+ */
 async function* messagePages(exports: ExportReads, of: ExportOf, sender?: string): ExportPages {
-  for (let after = Number.MIN_SAFE_INTEGER; ; ) {
-    const page = await exports.messages(of, after, sender);
+  const read = (after: number) => {
+    const reading = exports.messages(of, after, sender);
+    reading.catch(() => undefined); // seen below, unless the export breaks off before
+    return reading;
+  };
+  for (let reading = read(Number.MIN_SAFE_INTEGER); ; ) {
+    const page = await reading;
     if (page === undefined) return;
+    reading = read(page.last);
     yield page.messages.flatMap((message) => messageLine(message) ?? []);
-    after = page.last;
   }
 }
 
