@@ -14,11 +14,26 @@ const defaultSilence = 90 * time.Second
 
 // Event is what was delivered in an organization: exactly one of its members is set.
 type Event struct {
-	Message       *ListedMessage `json:"message"`
-	SystemMessage *SystemMessage `json:"system_message"`
-	Edit          *EditEvent     `json:"message_edit"`
-	Recall        *RecallEvent   `json:"message_delete"`
-	Read          *ReadEvent     `json:"message_read"`
+	Message       *ListedMessage     `json:"message"`
+	SystemMessage *SystemMessage     `json:"system_message"`
+	Edit          *EditEvent         `json:"message_edit"`
+	Recall        *RecallEvent       `json:"message_delete"`
+	SystemRecall  *SystemRecallEvent `json:"system_message_delete"`
+	Read          *ReadEvent         `json:"message_read"`
+}
+
+// SystemMessage is a system message as it is delivered.
+type SystemMessage struct {
+	// ID is the id of the send; two senders may use the same one.
+	ID string `json:"_id"`
+	// CID is the conversation that it was sent to, empty if it was sent to users or to everyone.
+	CID string `json:"cid,omitzero"`
+	// From is the user who sent it.
+	From string `json:"from"`
+	// T is when it was sent, in Unix seconds.
+	T int64 `json:"t"`
+	// X holds the custom parameters, as they were sent.
+	X map[string]any `json:"x"`
 }
 
 // EditEvent says that a message has a new body.
@@ -40,6 +55,13 @@ type RecallEvent struct {
 	T    int64    `json:"t"`
 }
 
+// SystemRecallEvent says that system messages of one sender were taken back.
+type SystemRecallEvent struct {
+	IDs  []string `json:"ids"`
+	From string   `json:"from"`
+	T    int64    `json:"t"`
+}
+
 // ReadEvent says that a participant has read messages.
 type ReadEvent struct {
 	IDs  []string `json:"ids"`
@@ -50,7 +72,7 @@ type ReadEvent struct {
 
 // FeedOptions select events. The zero value selects all.
 type FeedOptions struct {
-	// Kind is message, system_message, message_edit, message_delete or message_read.
+	// Kind is message, system_message, message_edit, message_delete, system_message_delete or message_read.
 	Kind string
 	// CID selects what happens in a conversation, UID what a user sends or receives.
 	CID, UID string

@@ -105,6 +105,11 @@ func (c *Client) RecallMessages(ctx context.Context, recall RecallMessagesReques
 	return c.change(ctx, http.MethodDelete, []string{"admin", "message"}, forEveryone(recall))
 }
 
+// RecallSystemMessages takes system messages of the sender back, all of them or none. Whoever they were addressed to hears it.
+func (c *Client) RecallSystemMessages(ctx context.Context, recall RecallSystemMessagesRequest) error {
+	return c.change(ctx, http.MethodDelete, []string{"admin", "message", "system"}, recall)
+}
+
 // MarkRead marks a conversation as read by a participant, up to the newest of the messages or to its end. Each author of what is
 // newly read hears it. An earlier mark stays.
 func (c *Client) MarkRead(ctx context.Context, read MarkReadRequest) error {
@@ -135,6 +140,11 @@ func (c *Client) TryEdit(ctx context.Context, edit EditMessageRequest) (*DryRun,
 // TryRecall checks a recall and returns who would hear it. Nothing is changed.
 func (c *Client) TryRecall(ctx context.Context, recall RecallMessagesRequest) (*DryRun, error) {
 	return c.try(ctx, http.MethodDelete, []string{"admin", "message"}, forEveryone(recall))
+}
+
+// TrySystemRecall checks a recall of system messages and returns who would hear it. Nothing is changed.
+func (c *Client) TrySystemRecall(ctx context.Context, recall RecallSystemMessagesRequest) (*DryRun, error) {
+	return c.try(ctx, http.MethodDelete, []string{"admin", "message", "system"}, recall)
 }
 
 // TryRead checks a read and returns how many authors would hear it. Nothing is marked.

@@ -17,8 +17,11 @@ var operations = map[string]func(context.Context, *Client){
 	"sendMessage":       func(ctx context.Context, c *Client) { c.SendMessage(ctx, SendMessageRequest{}) },
 	"sendSystemMessage": func(ctx context.Context, c *Client) { c.SendSystemMessage(ctx, SendSystemMessageRequest{}) },
 	"editMessage":       func(ctx context.Context, c *Client) { c.EditMessage(ctx, EditMessageRequest{}) },
-	"recallMessages":    func(ctx context.Context, c *Client) { c.RecallMessages(ctx, RecallMessagesRequest{}) },
-	"markRead":          func(ctx context.Context, c *Client) { c.MarkRead(ctx, MarkReadRequest{}) },
+	"recallSystemMessages": func(ctx context.Context, c *Client) {
+		c.RecallSystemMessages(ctx, RecallSystemMessagesRequest{})
+	},
+	"recallMessages": func(ctx context.Context, c *Client) { c.RecallMessages(ctx, RecallMessagesRequest{}) },
+	"markRead":       func(ctx context.Context, c *Client) { c.MarkRead(ctx, MarkReadRequest{}) },
 	"sendBatch": func(ctx context.Context, c *Client) {
 		drain(c.SendBatchLines(ctx, strings.NewReader(""), BatchOptions{}))
 	},
@@ -152,6 +155,7 @@ func TestADryRunGoesToTheSameAddressWithAQueryAndGivesNoID(t *testing.T) {
 		func(c *Client) (*DryRun, error) { return c.TrySystemMessage(t.Context(), SendSystemMessageRequest{}) },
 		func(c *Client) (*DryRun, error) { return c.TryEdit(t.Context(), EditMessageRequest{}) },
 		func(c *Client) (*DryRun, error) { return c.TryRecall(t.Context(), RecallMessagesRequest{}) },
+		func(c *Client) (*DryRun, error) { return c.TrySystemRecall(t.Context(), RecallSystemMessagesRequest{}) },
 		func(c *Client) (*DryRun, error) { return c.TryRead(t.Context(), MarkReadRequest{}) },
 		func(c *Client) (*DryRun, error) { return c.TrySchedule(t.Context(), "o", "s", PutScheduledRequest{}) },
 	}
@@ -164,7 +168,7 @@ func TestADryRunGoesToTheSameAddressWithAQueryAndGivesNoID(t *testing.T) {
 		asked = append(asked, server.seen()[at].method+" "+strings.TrimPrefix(server.seen()[at].path, "/base/admin/"))
 	}
 	const expected = "POST message?dry_run=true, POST message/system?dry_run=true, PUT message?dry_run=true, DELETE message?dry_run=true, " +
-		"PUT message/read?dry_run=true, PUT organizations/o/scheduled/s?dry_run=true"
+		"DELETE message/system?dry_run=true, PUT message/read?dry_run=true, PUT organizations/o/scheduled/s?dry_run=true"
 	if strings.Join(asked, ", ") != expected || strings.Contains(server.seen()[0].body, `"id"`) || !strings.Contains(server.seen()[3].body, `"type":"all"`) {
 		t.Error(asked, server.seen())
 	}

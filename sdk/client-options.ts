@@ -12,6 +12,7 @@ import type {
   MessageEdit,
   MessageRead,
   SystemMessage,
+  SystemMessageDelete,
 } from "./types.ts";
 import type { ConversationsView, ConversationView } from "./views/views.ts";
 
@@ -71,6 +72,11 @@ export type ClientOptions<X = CustomParameters> = {
   onMessageEdit?: ((edit: MessageEdit<X>) => void) | undefined;
   /** Called like `onMessageEdit` for each recall: the app removes those of the messages that it has. */
   onMessageDelete?: ((recall: MessageDelete) => void) | undefined;
+  /**
+   * Called for each recall of system messages: the app removes those of the same sender (`from`) that it has. A recall while the
+   * client is away is not made up for.
+   */
+  onSystemMessageDelete?: ((recall: SystemMessageDelete) => void) | undefined;
   /** Called when a participant has read messages of this user. A read while the client is away is not made up for. */
   onMessageRead?: ((read: MessageRead) => void) | undefined;
   /** Called on every state change and, while reconnecting, after every failed attempt. */

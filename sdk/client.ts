@@ -86,6 +86,7 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
       call(() => views.current()?.handlers.message_delete(recall));
       call(() => options.onMessageDelete?.(recall));
     },
+    system_message_delete: (recall) => call(() => options.onSystemMessageDelete?.(recall)),
     message_read: (read) => call(() => options.onMessageRead?.(read)),
     last_activity(activities) {
       const { uid = "", callback } = watched ?? {};

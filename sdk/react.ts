@@ -84,6 +84,7 @@ export function HeraldProvider({ children, ...options }: HeraldProviderProps): R
       onSystemMessage: (message) => latest.current.onSystemMessage?.(message),
       onMessageEdit: (edit) => latest.current.onMessageEdit?.(edit),
       onMessageDelete: (recall) => latest.current.onMessageDelete?.(recall),
+      onSystemMessageDelete: (recall) => latest.current.onSystemMessageDelete?.(recall),
       onMessageRead: (read) => latest.current.onMessageRead?.(read),
       onStateChange: (state, detail) => latest.current.onStateChange?.(state, detail),
       onGap: (gap) => latest.current.onGap?.(gap),

@@ -69,8 +69,15 @@ const awaited: AwaitedSends = { follow: (_send, _wish, append) => append() };
 const services = {
   messages: createMessages({ ...store, use, clock, awaited }),
   reads: { mark: neverUsed, markAs: neverUsed },
-  changes: { edit: neverUsed, recall: neverUsed },
-  dryRuns: { message: neverUsed, systemMessage: neverUsed, edit: neverUsed, recall: neverUsed, read: neverUsed },
+  changes: { edit: neverUsed, recall: neverUsed, recallSystem: neverUsed },
+  dryRuns: {
+    message: neverUsed,
+    systemMessage: neverUsed,
+    edit: neverUsed,
+    recall: neverUsed,
+    recallSystem: neverUsed,
+    read: neverUsed,
+  },
   batches: { open: neverUsed, stop: neverUsed },
   limits,
 };

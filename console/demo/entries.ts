@@ -1,10 +1,11 @@
-import type { Message, MessageDelete, MessageEdit, SystemMessage } from "../../sdk/types.ts";
+import type { Message, MessageDelete, MessageEdit, SystemMessage, SystemMessageDelete } from "../../sdk/types.ts";
 
 /** An entry in a user's window. `isCaughtUp` marks messages that were sent while the user was offline. */
 export type Entry =
   | { kind: "message"; key: string; message: Message; isCaughtUp: boolean }
   | { kind: "message_delete"; key: string; message: MessageDelete }
-  | { kind: "system_message"; key: string; message: SystemMessage };
+  | { kind: "system_message"; key: string; message: SystemMessage }
+  | { kind: "system_message_delete"; key: string; message: SystemMessageDelete };
 
 const maxEntries = 200;
 
@@ -40,4 +41,13 @@ export function withSystemMessage(entries: Entry[], message: SystemMessage): Ent
 
 function cut(entries: Entry[]): Entry[] {
   return entries.slice(-maxEntries);
+}
+
+/** Replaces system messages that were taken back by a line that says so. */
+export function withSystemRecall(entries: Entry[], recall: SystemMessageDelete): Entry[] {
+  return entries.map((entry) =>
+    entry.kind === "system_message" && entry.message.from === recall.from && recall.ids.includes(entry.message._id)
+      ? { kind: "system_message_delete", key: entry.key, message: recall }
+      : entry,
+  );
 }

@@ -5,7 +5,12 @@ import type { Entry } from "./entries.ts";
 
 type Props = { entry: Entry; uid: string; people: Person[]; showsJson: boolean; files: FileAccess };
 
-const looks = { message: "", message_delete: "taken-back", system_message: "system" } as const;
+const looks = {
+  message: "",
+  message_delete: "taken-back",
+  system_message: "system",
+  system_message_delete: "taken-back",
+} as const;
 
 /** One message in readable form and, on request, the received JSON. */
 export function EntryRow({ entry, uid, people, showsJson, files }: Props) {
@@ -21,6 +26,7 @@ export function EntryRow({ entry, uid, people, showsJson, files }: Props) {
         <span>{isOwn ? "You" : sender}</span> <time dateTime={time.toISOString()}>{timeOfDay(time)}</time>
       </p>
       {entry.kind === "message_delete" && <p class="body">has taken back this message</p>}
+      {entry.kind === "system_message_delete" && <p class="body">has taken back this system message</p>}
       {entry.kind === "system_message" && <p class="body">{JSON.stringify(entry.message.x)}</p>}
       {entry.kind === "message" && entry.message.body !== "" && <p class="body">{entry.message.body}</p>}
       {entry.kind === "message" && <Attachments attachments={entry.message.attachments} {...files} />}

@@ -3,7 +3,7 @@ import { createClient } from "../../sdk/client.ts";
 import type { Client, ClientState } from "../../sdk/client-options.ts";
 import { serverUrl } from "../state/server.ts";
 import { type Demo, demoConversation } from "./demo.ts";
-import { type Entry, withEdit, withMessage, withRecall, withSystemMessage } from "./entries.ts";
+import { type Entry, withEdit, withMessage, withRecall, withSystemMessage, withSystemRecall } from "./entries.ts";
 import { explain, isAbsence } from "./explain.ts";
 
 /** The status of a connection: its state, the time until the next attempt, and the last problem. */
@@ -57,6 +57,7 @@ export function useClient(demo: Demo, uid: string): Person {
       onSystemMessage: (message) => setEntries((before) => withSystemMessage(before, message)),
       onMessageEdit: (edit) => setEntries((before) => withEdit(before, edit)),
       onMessageDelete: (recall) => setEntries((before) => withRecall(before, recall)),
+      onSystemMessageDelete: (recall) => setEntries((before) => withSystemRecall(before, recall)),
       onStateChange(state, { retryInMs }) {
         if (state === "connected") {
           problem = undefined;

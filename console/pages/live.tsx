@@ -17,6 +17,7 @@ const kinds = [
   ["system_message", "System messages"],
   ["message_edit", "Edits"],
   ["message_delete", "Recalls"],
+  ["system_message_delete", "Recalls of system messages"],
   ["message_read", "Reads"],
 ] as const;
 

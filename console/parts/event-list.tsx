@@ -87,7 +87,7 @@ function Row({ heard, isChosen, onChoose }: { heard: Heard; isChosen: boolean; o
       <Kind kind={heard.kind} />
       <span class="event-who">
         {message.from}
-        {message.cid !== undefined && ` → ${message.cid}`}
+        {"cid" in message && ` → ${message.cid}`}
       </span>
       <span class="event-text">{textOf(heard)}</span>
     </button>
@@ -99,6 +99,7 @@ const badges = {
   system_message: ["system", "system"],
   message_edit: ["warn", "edit"],
   message_delete: ["bad", "recall"],
+  system_message_delete: ["bad", "recall"],
   message_read: ["plain", "read"],
 } as const;
 
@@ -110,7 +111,8 @@ function Kind({ kind }: Pick<Heard, "kind">) {
 function textOf(heard: Heard): string {
   if (heard.kind === "system_message") return JSON.stringify(heard.message.x);
   if (heard.kind === "message_read") return `has read ${heard.message.ids.join(", ")}`.slice(0, 200);
-  if (heard.kind === "message_delete") return `has taken back ${heard.message.ids.join(", ")}`.slice(0, 200);
+  if (heard.kind === "message_delete" || heard.kind === "system_message_delete")
+    return `has taken back ${heard.message.ids.join(", ")}`.slice(0, 200);
   if (heard.message.body !== "") return heard.message.body.slice(0, 200);
   return heard.kind === "message" ? heard.message.attachments.map(({ file_name }) => file_name).join(", ") : "";
 }

@@ -1,6 +1,14 @@
 import type { AdminClient } from "../../sdk/admin/admin.ts";
 import type { FeedEvent } from "../../sdk/admin/feed.ts";
-import type { FeedFilter, Message, MessageDelete, MessageEdit, MessageRead, SystemMessage } from "../../sdk/types.ts";
+import type {
+  FeedFilter,
+  Message,
+  MessageDelete,
+  MessageEdit,
+  MessageRead,
+  SystemMessage,
+  SystemMessageDelete,
+} from "../../sdk/types.ts";
 import { createFrame } from "./frame.ts";
 
 /** A received event: a message, what happened to one, or a system message. `number` counts the events of this feed, from 1. */
@@ -9,6 +17,7 @@ export type Heard = { number: number; heardAt: number } & (
   | { kind: "system_message"; message: SystemMessage }
   | { kind: "message_edit"; message: MessageEdit }
   | { kind: "message_delete"; message: MessageDelete }
+  | { kind: "system_message_delete"; message: SystemMessageDelete }
   | { kind: "message_read"; message: MessageRead }
 );
 
@@ -39,6 +48,8 @@ function hear(event: FeedEvent, what: { number: number; heardAt: number }): Hear
   if ("message" in event) return { ...what, kind: "message", message: event.message };
   if ("message_edit" in event) return { ...what, kind: "message_edit", message: event.message_edit };
   if ("message_delete" in event) return { ...what, kind: "message_delete", message: event.message_delete };
+  if ("system_message_delete" in event)
+    return { ...what, kind: "system_message_delete", message: event.system_message_delete };
   if ("message_read" in event) return { ...what, kind: "message_read", message: event.message_read };
   return { ...what, kind: "system_message", message: event.system_message };
 }

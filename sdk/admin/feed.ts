@@ -2,7 +2,15 @@ import { callSafely, reportUnheard } from "../callbacks.ts";
 import { createEventReader } from "../connection/event-reader.ts";
 import { type Handlers, readFrame } from "../connection/frames.ts";
 import type { HeraldApiError } from "../errors.ts";
-import type { CustomParameters, Message, MessageDelete, MessageEdit, MessageRead, SystemMessage } from "../types.ts";
+import type {
+  CustomParameters,
+  Message,
+  MessageDelete,
+  MessageEdit,
+  MessageRead,
+  SystemMessage,
+  SystemMessageDelete,
+} from "../types.ts";
 import { createBackoff } from "../waiting/backoff.ts";
 import { type Failure, isUnknownOutcome } from "../waiting/retry.ts";
 import { sleep } from "../waiting/timers.ts";
@@ -25,6 +33,10 @@ export type FeedEvent =
   | {
       /** A recall. */
       message_delete: MessageDelete;
+    }
+  | {
+      /** A recall of system messages. */
+      system_message_delete: SystemMessageDelete;
     }
   | {
       /** A read. */
@@ -112,6 +124,7 @@ async function* readFeed(
     system_message: (system_message) => read.push({ system_message }),
     message_edit: (message_edit) => read.push({ message_edit }),
     message_delete: (message_delete) => read.push({ message_delete }),
+    system_message_delete: (system_message_delete) => read.push({ system_message_delete }),
     message_read: (message_read) => read.push({ message_read }),
     session: () => undefined,
     last_activity: () => undefined,

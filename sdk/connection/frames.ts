@@ -1,4 +1,12 @@
-import type { Message, MessageDelete, MessageEdit, MessageRead, ResponseError, SystemMessage } from "../types.ts";
+import type {
+  Message,
+  MessageDelete,
+  MessageEdit,
+  MessageRead,
+  ResponseError,
+  SystemMessage,
+  SystemMessageDelete,
+} from "../types.ts";
 
 /** The response to a request. Errors without an id answer frames that the server could not read. */
 export type Answer = { id: string | undefined; error: ResponseError | undefined; body: Record<string, unknown> };
@@ -9,6 +17,7 @@ export type Events<X> = {
   system_message: SystemMessage<X>;
   message_edit: MessageEdit<X>;
   message_delete: MessageDelete;
+  system_message_delete: SystemMessageDelete;
   message_read: MessageRead;
   session: object;
   last_activity: Record<string, unknown>;
@@ -19,8 +28,17 @@ type EventHandlers<X> = { [Name in keyof Events<X>]: (event: Events<X>[Name]) =>
 /** Handlers of what a frame may contain. */
 export type Handlers<X> = EventHandlers<X> & { response(answer: Answer): void };
 
-const unsigned = ["session", "last_activity"] as const;
-const names = ["message", "system_message", "message_edit", "message_delete", "message_read", ...unsigned] as const;
+const unsigned: readonly string[] = ["session", "last_activity"];
+const names = [
+  "message",
+  "message_edit",
+  "message_delete",
+  "message_read",
+  "system_message",
+  "system_message_delete",
+  "session",
+  "last_activity",
+] as const;
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
@@ -28,7 +46,7 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 function isEvent<X, Name extends keyof Events<X>>(name: Name, value: unknown): value is Events<X>[Name] {
   if (!isObject(value)) return false;
   const { from, _id, id = _id, ids } = value;
-  return unsigned.some((other) => other === name) || (!!from && (typeof id === "string" || Array.isArray(ids)));
+  return unsigned.includes(name) || (!!from && (typeof id === "string" || Array.isArray(ids)));
 }
 
 /**

@@ -82,6 +82,16 @@ export type MessageDelete = {
   t: number;
 };
 
+/** A recall: these system messages were taken back. `t` is in Unix seconds. */
+export type SystemMessageDelete = {
+  /** The `_id` of each system message. */
+  ids: string[];
+  /** The user who sent all of them. */
+  from: string;
+  /** When they were taken back, in Unix seconds. */
+  t: number;
+};
+
 /**
  * A system message as it is delivered. `_id` is the sender's `messageSystem.id`. `cid` is present if it was sent to a
  * conversation. System messages are never replayed.

@@ -52,8 +52,11 @@ export type MessageReport = {
  * listed users.
  */
 export type SystemMessageReport = {
-  /** The system message. */
-  system_message: SystemMessage;
+  /** The system message, without its custom parameters once it was taken back. */
+  system_message: Omit<SystemMessage, "x"> & Partial<SystemMessage>;
+
+  /** When it was taken back, in ISO 8601, if it was. */
+  recalled_at?: string;
 
   /** The API key that sent it; `null` for the bootstrap key. */
   key_id: string | null;
@@ -62,6 +65,8 @@ export type SystemMessageReport = {
   delivery: Delivery & {
     /** What became of it for each of the `uids`; `unknown` is no user of the organization. */
     by_user?: { [uid: string]: "delivered" | "offline" | "unknown" };
+    /** How many users acknowledged it before it was taken back. */
+    acknowledged_before_recall?: number;
   };
 };
 

@@ -248,3 +248,18 @@ export type ScheduledSend = {
     detail: string;
   } | null;
 };
+
+/** The body of `DELETE /admin/message/system`: 1 to 100 system messages of one sender. */
+export type SystemMessageDeleteEnvelope = {
+  /** The organization. */
+  organizationId: string;
+
+  /** The user who sent them. */
+  senderId: string;
+
+  /** The system messages to take back. */
+  messageSystemDelete: {
+    /** The `ack.mid` of each, 1 to 100. */
+    ids: string[];
+  };
+};

@@ -41,8 +41,13 @@ const fates = ["delivered", "offline", "unknown"] as const;
 /** The delivery of a system message to one user. */
 export type Fate = (typeof fates)[number];
 
+const acknowledgedBeforeRecall = count.optional().meta({
+  description: "How many of `acknowledged_users` acknowledged it before it was taken back. Only such messages have it.",
+});
+
 const systemDelivery = deliveryFigures
   .extend({
+    acknowledged_before_recall: acknowledgedBeforeRecall,
     by_user: z.record(z.string(), z.enum(fates)).optional().meta({
       description:
         "The delivery to each of the `uids`; absent if it was sent to a conversation or to everyone. `delivered`: written to a connection of the user. `offline`: the user was not connected and will not receive it. `unknown`: the id was not a user of the organization when the system message was stored.",
@@ -60,16 +65,18 @@ const reportedMessage = listedMessageSchema.partial({ body: true, x: true, attac
   description: "The message. One that was taken back has no `body`, `x` and `attachments` any more.",
 });
 
+const reportedSystemMessage = systemMessageSchema.partial({ x: true }).meta({
+  id: "ReportedSystemMessage",
+  description: "The system message. One that was taken back has no `x` any more.",
+});
+
 const messageDelivery = deliveryFigures
   .extend({
     acknowledged_before_edit: count.optional().meta({
       description:
         "How many of `acknowledged_users` acknowledged it before it was last edited. Only edited messages have it.",
     }),
-    acknowledged_before_recall: count.optional().meta({
-      description:
-        "How many of `acknowledged_users` acknowledged it before it was taken back. Only such messages have it.",
-    }),
+    acknowledged_before_recall: acknowledgedBeforeRecall,
   })
   .meta({ id: "MessageDelivery", description: "The delivery of a message, on all nodes." });
 
@@ -90,7 +97,14 @@ export type MessageReport = z.infer<typeof messageReport>;
 
 /** The response to `GET …/system-messages/{mid}`. */
 export const systemMessageReport = z
-  .strictObject({ system_message: systemMessageSchema, key_id: keyId, delivery: systemDelivery })
+  .strictObject({
+    system_message: reportedSystemMessage,
+    recalled_at: isoTime.optional().meta({
+      description: "When the system message was taken back. Only such system messages have it.",
+    }),
+    key_id: keyId,
+    delivery: systemDelivery,
+  })
   .meta({ id: "SystemMessageReport" });
 
 /** A system message and its delivery. */

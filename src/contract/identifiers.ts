@@ -27,7 +27,7 @@ const identifierSchema = {
 export const identifier = z.string().refine(isIdentifier, noIdentifier).meta(identifierSchema);
 
 /** One identifier, or up to `maximum` of them, of things of one kind. */
-export function identifiers(kind: "message" | "user" | "conversation" | "file", maximum: number) {
+export function identifiers(kind: "message" | "system message" | "user" | "conversation" | "file", maximum: number) {
   return z
     .array(identifier)
     .min(1, `must name at least one ${kind}`)

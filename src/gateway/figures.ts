@@ -13,6 +13,7 @@ export function createGatewayFigures({ nodeId, clock, steadyClock }: Dependencie
     system_message: 0,
     message_edit: 0,
     message_delete: 0,
+    system_message_delete: 0,
     message_read: 0,
   };
   const latency = {

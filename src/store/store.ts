@@ -26,6 +26,7 @@ import { createMessageChanges } from "./messages/changes.ts";
 import { createErasureReads, createErasureWrites } from "./messages/erasure.ts";
 import { createHistory, createMissedEvents } from "./messages/history.ts";
 import { createSentReads } from "./messages/sent.ts";
+import { createSystemRecalls } from "./messages/system-recalls.ts";
 import type { BusSecrets, NodeRegistry } from "./ports.ts";
 import { createReadMarkReads, createReadMarkWrites } from "./reads/read-marks.ts";
 import { createRetentionReads, createRetentionWrites } from "./retention/retention.ts";
@@ -60,6 +61,7 @@ export function createWrites({ driver, thread, announce }: WriteOptions) {
     retention: createRetentionWrites({ driver }),
     imports: createImportWrites({ writer }),
     changes: createMessageChanges({ writer }),
+    systemRecalls: createSystemRecalls({ writer }),
     erasures: createErasureWrites({ driver, writer }),
     readMarks: createReadMarkWrites({ writer }),
     schedule: createScheduleWrites({ writer }),
@@ -144,6 +146,7 @@ export function createStore({ reader, writes, announce, observer, batchSize, ove
     deliveries: { bounds: deliveryBounds, ...createDeliveryReads({ reader }), ...writes.deliveries },
     sent: createSentReads({ reader }),
     changes: writes.changes,
+    systemRecalls: writes.systemRecalls,
     erasures: { ...createErasureReads({ reader }), ...writes.erasures },
     recipients: createRecipientReads({ reader }),
     checks: writes.batches,

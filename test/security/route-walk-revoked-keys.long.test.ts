@@ -40,6 +40,7 @@ const others = [
   "markRead",
   "editMessage",
   "recallMessages",
+  "recallSystemMessages",
   "createFile",
   "putFile",
   "deleteFile",

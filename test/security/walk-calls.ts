@@ -69,6 +69,11 @@ const bodies: Record<string, (ids: Ids) => object> = {
     senderId: uid,
     messageDelete: { cid, ids: [messageId], type: "all" },
   }),
+  recallSystemMessages: ({ org, uid, systemMid }) => ({
+    organizationId: org,
+    senderId: uid,
+    messageSystemDelete: { ids: [systemMid] },
+  }),
   putScheduled: ({ org, uid, cid }) => ({
     send_at: "2020-01-01T00:00:00Z",
     request: { organizationId: org, senderId: uid, message: { cid, body: "x" } },

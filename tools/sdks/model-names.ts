@@ -48,6 +48,7 @@ export const names: Names = {
   "BatchAnswer.dry_run": "DryRun",
   "EditMessageRequest.messageEdit": "Edit",
   "RecallMessagesRequest.messageDelete": "Recall",
+  "RecallSystemMessagesRequest.messageSystemDelete": "SystemRecall",
   "MarkReadRequest.messageRead": "Read",
   "Problem.errors": "FieldError",
   "Problem.code": "ErrorCode",
@@ -59,7 +60,6 @@ export const names: Names = {
   "CreateKeyRequest.scopes": "Scope",
   "ListedMessage.attachments": "Attachment",
   "ReportedMessage.attachments": "Attachment",
-  "SystemMessageReport.system_message": "SystemMessage",
   "SystemMessageDelivery.by_user": "UserDelivery",
   "Organization.limits": "OrganizationLimits",
   "Organization.usage": "OrganizationUsage",
@@ -79,5 +79,6 @@ export const names: Names = {
   "Event.system_message": "SystemMessage",
   "Event.message_edit": "MessageEdit",
   "Event.message_delete": "MessageDelete",
+  "Event.system_message_delete": "SystemMessageDelete",
   "Event.message_read": "MessageRead",
 };

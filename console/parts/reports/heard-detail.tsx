@@ -8,6 +8,7 @@ const titles = {
   system_message: "System message",
   message_edit: "Message edited",
   message_delete: "Messages taken back",
+  system_message_delete: "System messages taken back",
   message_read: "Messages read",
 } as const;
 
@@ -32,7 +33,7 @@ export function HeardDetail({ heard, onClose }: { heard: Heard; onClose: () => v
       {heard.kind === "system_message" && (
         <DeliveryReport sent={{ kind: "system_message", id: heard.message._id, senderId: message.from }} />
       )}
-      {message.cid !== undefined && (
+      {"cid" in message && message.cid !== undefined && (
         <p>
           <a href={link("conversations", message.cid)}>Conversation {message.cid}</a>
         </p>

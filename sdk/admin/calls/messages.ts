@@ -7,6 +7,7 @@ import type {
   MessageEnvelope,
   ReadEnvelope,
   SystemMessageAnswer,
+  SystemMessageDeleteEnvelope,
   SystemMessageEnvelope,
   Waited,
 } from "../../types.ts";
@@ -73,6 +74,20 @@ export function createMessageCalls(exchange: Exchange, request: Request) {
     /** Checks a recall and returns who would hear it, without storing anything. */
     async tryRecall(envelope: MessageDeleteEnvelope, options: CallOptions = {}): Promise<DryRunAnswer> {
       return request("DELETE", "/admin/message?dry_run=true", envelope, options);
+    },
+    /**
+     * Takes system messages of one sender back, all or none. If the response is lost, the call is retried, and then rejects like
+     * `recallMessages`.
+     */
+    async recallSystemMessages(
+      envelope: SystemMessageDeleteEnvelope,
+      options: CallOptions = {},
+    ): Promise<ChangeAnswer> {
+      return request("DELETE", "/admin/message/system", envelope, options);
+    },
+    /** Checks a recall of system messages and returns who would hear it, without storing anything. */
+    async trySystemRecall(envelope: SystemMessageDeleteEnvelope, options: CallOptions = {}): Promise<DryRunAnswer> {
+      return request("DELETE", "/admin/message/system?dry_run=true", envelope, options);
     },
 
     /**

@@ -16,12 +16,11 @@ export function addReportCommands(program: Command, output: Output): void {
     call: ({ admin }, id: string, { org }: InOrganization) => admin().getMessage(org, id),
     show({ message, delivery, recalled_at }) {
       const { _id, from, cid, created_at, edited_at } = message;
-      const { acknowledged_before_edit: beforeEdit, acknowledged_before_recall: beforeRecall } = delivery;
+      const { acknowledged_before_edit: beforeEdit } = delivery;
       output.result(output.resultStyle.bold(printableLine(`${created_at}  ${_id}  ${from} to ${cid}`)));
       for (const line of figures(delivery)) output.result(line);
       if (edited_at !== undefined) output.result(`  edited ${edited_at}; ${beforeEdit} had acknowledged it before`);
-      if (recalled_at !== undefined)
-        output.result(`  taken back ${recalled_at}; ${beforeRecall} had acknowledged it before`);
+      for (const line of recallOf(recalled_at, delivery)) output.result(line);
     },
   });
   const description = "show the delivery report of a system message; if it was sent to listed users, for each of them";
@@ -31,14 +30,19 @@ export function addReportCommands(program: Command, output: Output): void {
     json,
     call: ({ admin }, id: string, { org, from: senderId }: InOrganization & { from?: string }) =>
       admin().getSystemMessage(org, id, senderId === undefined ? {} : { senderId }),
-    show({ system_message: { _id, from }, delivery }) {
+    show({ system_message: { _id, from }, delivery, recalled_at }) {
       output.result(output.resultStyle.bold(printableLine(`${_id}  from ${from}`)));
-      for (const line of figures(delivery)) output.result(line);
+      for (const line of [...figures(delivery), ...recallOf(recalled_at, delivery)]) output.result(line);
       for (const [uid, fate] of Object.entries(delivery.by_user ?? {}))
         output.result(printableLine(`  ${fate.padEnd("delivered".length)}  ${uid}`));
     },
   });
   system.option("--from <uid>", "sender, required if several senders used the same id");
+}
+
+function recallOf(recalledAt: string | undefined, delivery: { acknowledged_before_recall?: number }): string[] {
+  if (recalledAt === undefined) return [];
+  return [`  taken back ${recalledAt}; ${delivery.acknowledged_before_recall} had acknowledged it before`];
 }
 
 function figures(delivery: Delivery): string[] {

@@ -1,5 +1,13 @@
 import type { Command } from "commander";
-import type { FeedEvent, Message, MessageDelete, MessageEdit, MessageRead, SystemMessage } from "../../../sdk/admin.ts";
+import type {
+  FeedEvent,
+  Message,
+  MessageDelete,
+  MessageEdit,
+  MessageRead,
+  SystemMessage,
+  SystemMessageDelete,
+} from "../../../sdk/admin.ts";
 import { parsePositive } from "../arguments.ts";
 import type { Output, Style } from "./output.ts";
 import { printableJson, printableLine, printableLines } from "./printable.ts";
@@ -37,6 +45,7 @@ export function renderEvent(event: FeedEvent, style: Style): string {
   if ("system_message" in event) return renderSystemMessage(event.system_message, style);
   if ("message_edit" in event) return renderEdit(event.message_edit, style);
   if ("message_delete" in event) return renderRecall(event.message_delete, style);
+  if ("system_message_delete" in event) return renderSystemRecall(event.system_message_delete, style);
   return renderRead(event.message_read, style);
 }
 
@@ -79,6 +88,19 @@ function renderRecall({ ids, cid, from, t }: MessageDelete, style: Style): strin
     style.magenta("✖ taken back by"),
     style.bold(printableLine(from)),
   ];
+  return withIds(head, ids, style);
+}
+
+/** A recall of system messages: their ids below. */
+function renderSystemRecall({ ids, from, t }: SystemMessageDelete, style: Style): string {
+  return withIds(
+    [headOf(t, style), style.magenta("✖ system messages taken back by"), style.bold(printableLine(from))],
+    ids,
+    style,
+  );
+}
+
+function withIds(head: string[], ids: string[], style: Style): string {
   return [head.join("  "), ...ids.map((id) => `${indent}${style.dim(printableLine(id))}`)].join("\n");
 }
 

@@ -6,6 +6,7 @@ export const eventNames = {
   system: "system_message",
   edit: "message_edit",
   recall: "message_delete",
+  system_recall: "system_message_delete",
   read: "message_read",
 } as const satisfies Partial<Record<EventKind, string>>;
 

@@ -6,11 +6,11 @@ const feedFilter = z.strictObject({
   kind: z.enum(Object.values(eventNames)).optional().meta({ description: "Only events of this kind." }),
   cid: identifier.optional().meta({
     description:
-      "Only messages of this conversation, their edits, recalls and reads, and system messages that were sent to it.",
+      "Only messages of this conversation, their edits, recalls and reads, and system messages that were sent to it, and their recalls.",
   }),
   uid: identifier.optional().meta({
     description:
-      "Only events that this user sends or receives: messages, edits and recalls in conversations that the user participates in at that moment, system messages that the user receives or sent, among them those to everyone, and reads of or by the user.",
+      "Only events that this user sends or receives: messages, edits and recalls in conversations that the user participates in at that moment, system messages that the user receives or sent, among them those to everyone, and their recalls, and reads of or by the user.",
   }),
 });
 

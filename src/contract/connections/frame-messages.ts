@@ -7,6 +7,7 @@ import {
   messageEditExample,
   messageExample,
   messageReadExample,
+  systemMessageDeleteExample,
   systemMessageExample,
   tokenExample,
 } from "../documents/examples.ts";
@@ -17,6 +18,7 @@ import {
   messageEditEvent,
   messageEvent,
   sessionEvent,
+  systemMessageDeleteEvent,
   systemMessageEvent,
 } from "../messages/events.ts";
 import { messageReadEvent } from "../messages/reads.ts";
@@ -202,6 +204,13 @@ export const frameEvents = {
       "Messages in one of the user's conversations were taken back. A client removes those that it knows; hearing it again changes nothing.",
     schema: messageDeleteEvent,
     example: { message_delete: messageDeleteExample },
+  },
+  system_message_delete: {
+    title: "System message delete",
+    summary:
+      "System messages to the user were taken back. A client removes those that it knows. Never replayed, like system messages.",
+    schema: systemMessageDeleteEvent,
+    example: { system_message_delete: systemMessageDeleteExample },
   },
   last_activity: {
     title: "Last activity",

@@ -15,6 +15,7 @@ const streamedEvents = [
   "system_message",
   "message_edit",
   "message_delete",
+  "system_message_delete",
   "message_read",
   "session",
 ] as const;

@@ -143,6 +143,13 @@ export const systemMessageExample = {
   x: { kind: "payment_received", amount: "12.50" },
 };
 
+/** A recall of that system message. */
+export const systemMessageDeleteExample = {
+  ids: [systemMessageExample._id],
+  from: systemMessageExample.from,
+  t: toSeconds(time + 181_377),
+};
+
 /** A participant has read both messages. */
 export const messageReadExample = {
   message_read: {

@@ -1,8 +1,8 @@
-const knownKinds = ["message", "system", "membership", "session", "edit", "recall", "read"] as const;
+const knownKinds = ["message", "system", "membership", "session", "edit", "recall", "system_recall", "read"] as const;
 
 /**
- * The kind of an event in an organization's log. Three kinds are delivered to nobody: `blank`, a message that was taken back
- * or an edit that a later one replaced; `unknown`, a kind that a later version introduced; and `unplayable`, an event whose
+ * The kind of an event in an organization's log. Three kinds are delivered to nobody: `blank`, a message or system message that
+ * was taken back, or an edit that a later one replaced; `unknown`, a kind that a later version introduced; and `unplayable`, an event whose
  * stored row is not valid for its kind.
  */
 export type EventKind = (typeof knownKinds)[number] | "blank" | "unknown" | "unplayable";
@@ -33,8 +33,8 @@ export type LogEvent = {
    */
   payload: string;
   /**
-   * The recipients of a `system` event that names them, empty for one that names none (`addressOf`); of a `read` event the
-   * author whose messages were read.
+   * The recipients of a `system` or `system_recall` event that names them, empty for one that names none (`addressOf`); of a
+   * `read` event the author whose messages were read.
    */
   uids: string[] | undefined;
   /**
@@ -47,7 +47,7 @@ export type LogEvent = {
 };
 
 /**
- * Whom a `system` event goes to: the users in `uids`, or with an empty list the participants of its conversation `cid`
+ * Whom a `system` event goes to, and the recall of system messages: the users in `uids`, or with an empty list the participants of its conversation `cid`
  * or, without `cid`, all users of the organization. An event without the list goes to nobody: a lost value must not
  * make its content known to everyone. Versions that know only lists deliver an empty one to nobody.
  */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { canonicalJson, isObject, objectWith } from "../../lib/json/json-values.ts";
 import { identifier, identifiers, text } from "../identifiers.ts";
 import type { PayloadLimits } from "../limits.ts";
-import type { Message, MessageDeleteEvent, MessageEditEvent } from "./events.ts";
+import type { Message, MessageDeleteEvent, MessageEditEvent, SystemMessageDeleteEvent } from "./events.ts";
 import { customParameters, envelope } from "./messages.ts";
 
 const mostRecalled = 100;
@@ -41,6 +41,21 @@ export const recallMessagesRequest = z
 /** Messages to take back. */
 export type RecallMessagesRequest = z.output<typeof recallMessagesRequest>;
 
+/** The body of `DELETE /admin/message/system` (api.md, 2.4). */
+export const recallSystemMessagesRequest = z
+  .strictObject({
+    ...envelope,
+    messageSystemDelete: z.strictObject({
+      ids: identifiers("system message", mostRecalled).meta({
+        description: "The `ack.mid`s of system messages that `senderId` sent. Duplicate ids are ignored.",
+      }),
+    }),
+  })
+  .meta({ id: "RecallSystemMessagesRequest" });
+
+/** System messages to take back. */
+export type RecallSystemMessagesRequest = z.output<typeof recallSystemMessagesRequest>;
+
 /** The response to a change of messages. */
 export const changeResponse = z.strictObject({ success: z.literal(true) }).meta({ id: "ChangeAnswer" });
 
@@ -73,6 +88,12 @@ export function applyEdit(
 /** The text of the event that tells which messages were taken back. */
 export function recallPayload({ ids, cid, from, t }: { ids: string[]; cid: string; from: string; t: number }): string {
   const event: MessageDeleteEvent = { message_delete: { ids, cid, from, type: "all", t } };
+  return JSON.stringify(event);
+}
+
+/** The text of the event that tells which system messages of a sender were taken back. */
+export function systemRecallPayload({ ids, from, t }: { ids: string[]; from: string; t: number }): string {
+  const event: SystemMessageDeleteEvent = { system_message_delete: { ids, from, t } };
   return JSON.stringify(event);
 }
 

@@ -93,6 +93,20 @@ export const messageDeleteEvent = z
 /** A recall of messages in its frame. */
 export type MessageDeleteEvent = z.infer<typeof messageDeleteEvent>;
 
+/** The event `system_message_delete`: system messages were taken back. */
+export const systemMessageDeleteEvent = z
+  .strictObject({
+    system_message_delete: z.strictObject({
+      ids: z.array(z.string()).meta({ description: "The `_id`s of the system messages, all sent by `from`." }),
+      from: z.string().meta({ description: "The user who sent them." }),
+      t: timestamp,
+    }),
+  })
+  .meta({ id: "SystemMessageDeleteEvent" });
+
+/** A recall of system messages in its frame. */
+export type SystemMessageDeleteEvent = z.infer<typeof systemMessageDeleteEvent>;
+
 /** Sent once before a session expires: `connect` again with a fresh token to extend it. */
 export const sessionEvent = z
   .strictObject({ session: z.strictObject({ expires_at: isoTime }) })

@@ -1,13 +1,23 @@
 import { dryRunResponse, sendQuery } from "../delivery.ts";
-import { exampleIds, messageDeleteExample, messageEditExample } from "../documents/examples.ts";
+import {
+  exampleIds,
+  messageDeleteExample,
+  messageEditExample,
+  systemMessageDeleteExample,
+} from "../documents/examples.ts";
 import type { PayloadLimits } from "../limits.ts";
-import { changeResponse, createEditMessageRequest, recallMessagesRequest } from "../messages/changes.ts";
+import {
+  changeResponse,
+  createEditMessageRequest,
+  recallMessagesRequest,
+  recallSystemMessagesRequest,
+} from "../messages/changes.ts";
 import { senderErrors, targetIn } from "./messages.ts";
 import { defineOperation } from "./operation.ts";
 
 const recalledPerRequest = 25; // the writer takes about a millisecond for a hundred
 
-/** The operations that change messages (api.md, 2.2). */
+/** The operations that change messages (api.md, 2.2 and 2.4). */
 export function createMessageChangeOperations(limits: PayloadLimits) {
   return {
     editMessage: defineOperation({
@@ -68,6 +78,38 @@ export function createMessageChangeOperations(limits: PayloadLimits) {
         },
       },
       errors: [...senderErrors, "conversation_not_found", "message_not_found"],
+    }),
+    recallSystemMessages: defineOperation({
+      method: "delete",
+      path: "/admin/message/system",
+      tag: "Messages",
+      scope: "message:edit",
+      limitsItself: true,
+      targetOf: (body) => ({ ...targetIn(body), messages: body.messageSystemDelete.ids }),
+      workOf: ({ messageSystemDelete: { ids } }) => Math.floor(ids.length / recalledPerRequest),
+      summary: "Take system messages back",
+      description:
+        "Removes the custom parameters of system messages that `senderId` sent. Whoever they were addressed to and is online hears `system_message_delete`, once for all that had the same recipients. From then on, only their delivery reports remain, without the parameters, and no webhook tells of them. If one of them does not exist or was taken back before, the response is 404 and none is taken back.",
+      query: sendQuery,
+      body: recallSystemMessagesRequest,
+      bodyExample: {
+        organizationId: exampleIds.organization,
+        senderId: systemMessageDeleteExample.from,
+        messageSystemDelete: { ids: systemMessageDeleteExample.ids },
+      },
+      answers: {
+        200: {
+          description:
+            "Taken back. With `dry_run=true`: the request is valid, and this is who would hear it; nothing was stored.",
+          schema: changeResponse.or(dryRunResponse),
+          example: { success: true },
+        },
+      },
+      errors: [
+        ...senderErrors.filter((code) => code !== "sender_not_participant"),
+        "sender_not_found",
+        "message_not_found",
+      ],
     }),
   };
 }

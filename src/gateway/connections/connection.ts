@@ -23,10 +23,10 @@ export type Line = {
   /** Ends the line at once, without a close code. */
   cut(): void;
   /**
-   * Drops the texts of these messages that wait for the reader, unless they are partly written. Absent where the transport itself
+   * Drops those of the named texts that wait for the reader, unless they are partly written. Absent where the transport itself
    * holds what waits, as Bun does for WebSockets.
    */
-  withdraw?(messages: ReadonlySet<string>): void;
+  withdraw?(texts: ReadonlySet<string>): void;
 };
 
 /** A user's connection, over any transport. */

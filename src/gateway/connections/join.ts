@@ -12,8 +12,8 @@ import {
   endsSession,
   type HeardEvent,
   isAddressed,
-  messageIn,
   sessionEndOf,
+  textIn,
 } from "../fanout/event-facts.ts";
 import { userTopic } from "../fanout/topics.ts";
 import type { Backlog } from "../limits/backlog.ts";
@@ -25,8 +25,9 @@ import type { Roster } from "./roster.ts";
 const pageBytes = comfortableBytes; // small enough for a healthy reader to keep up with a replay
 const pageSize = 100;
 
-/** The kinds of events that the participants of a conversation hear. */
+/** The kinds of events that the participants of a conversation hear, and those that say whom they are addressed to. */
 const conversationKinds = new Set<EventKind>(["message", "edit", "recall"]);
+const addressedKinds = new Set<EventKind>(["system", "system_recall"]);
 
 type Dependencies = {
   sequencers: Sequencers;
@@ -117,7 +118,7 @@ export function createJoiner(dependencies: Dependencies) {
       const { kind, cid = "", uids } = event;
       if (conversationKinds.has(kind) && cids.has(cid) && isThere(event, sequencer)) heard.push(event);
       const isNamed = () => uids?.includes(connection.uid) === true;
-      if (kind === "system" && isAddressed(event, cids, isNamed)) heard.push(event);
+      if (addressedKinds.has(kind) && isAddressed(event, cids, isNamed) && isThere(event, sequencer)) heard.push(event);
       if (kind === "read" && isNamed()) heard.push(event);
       if (kind === "membership") facts.follow(event, connection.uid, cids);
       if (kind === "session" && endsSession(sessionEndOf(event), connection)) {
@@ -210,7 +211,7 @@ export type Joiner = ReturnType<typeof createJoiner>;
 
 /** Whether the text of an event may be written: not if it was recalled since it was read. */
 function isThere(event: HeardEvent, { hasRecalled }: Sequencer): boolean {
-  return !hasRecalled(messageIn(event));
+  return !hasRecalled(textIn(event));
 }
 
 function bytesOf(events: { payload: string }[]): number {

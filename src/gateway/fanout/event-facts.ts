@@ -1,14 +1,16 @@
 import type { MembershipChange, SessionEnd } from "../../contract/log/control-events.ts";
 import { addressOf, type LogEvent } from "../../contract/log/log-event.ts";
+import type { SystemMessageDeleteEvent, SystemMessageEvent } from "../../contract/messages/events.ts";
 import type { MessageReadEvent } from "../../contract/messages/reads.ts";
 import { createLastMade } from "../../lib/caches/last-made.ts";
 import { isObject, isTexts, objectWith, parseJson } from "../../lib/json/json-values.ts";
+import { joinIds } from "../../lib/text/ids.ts";
 import type { Connection } from "../connections/connection.ts";
 
 /** The users added to and removed from a conversation. */
 export type Membership = { readonly added: ReadonlySet<string>; readonly removed: ReadonlySet<string> };
 
-/** The sender of a system message, and its recipients if it names them. */
+/** The sender of a system message, or of system messages that are recalled, and its recipients if it names them. */
 export type SystemFacts = { readonly sender: string; readonly recipients: ReadonlySet<string> };
 
 /** Who has read whose messages, and in which conversation. */
@@ -23,24 +25,25 @@ const mostNames = 200_000;
 type Read = { membership: Membership; names: number };
 
 /**
- * Creates an empty cache: keeps the changes parsed last, up to 200,000 names, the last system message and read, and the ids of
- * the last recall.
+ * Creates an empty cache: keeps the changes parsed last, up to 200,000 names, the last system message and read, and the texts
+ * of the last recall.
  */
 export function createEventFacts() {
   const memberships = new Map<string, Read>(); // by event id, oldest first
   let names = 0;
   const systems = createLastMade(({ payload, uids }: LogEvent): SystemFacts => {
-    const { system_message: message }: { system_message: { from: string } } = JSON.parse(payload);
-    return { sender: message.from, recipients: new Set(uids) };
+    const event: SystemMessageEvent | SystemMessageDeleteEvent = JSON.parse(payload);
+    const { from: sender } = "system_message" in event ? event.system_message : event.system_message_delete;
+    return { sender, recipients: new Set(uids) };
   });
   const reads = createLastMade(({ payload, uids }: LogEvent): ReadFacts => {
     const { message_read: told }: MessageReadEvent = JSON.parse(payload);
     return { reader: told.from, author: uids?.[0] ?? "", cid: told.cid };
   });
-  const recalls = createLastMade(({ payload }: LogEvent): ReadonlySet<string> => {
-    const ids = recalledIn(payload);
-    if (ids === undefined) throw new TypeError("the payload is no recall of messages");
-    return ids;
+  const recalls = createLastMade((event: LogEvent): ReadonlySet<string> => {
+    const texts = recalledIn(event);
+    if (texts === undefined) throw new TypeError("the payload is no recall of messages");
+    return texts;
   });
 
   function readMembership({ id, payload }: LogEvent): Membership {
@@ -76,10 +79,10 @@ export function createEventFacts() {
       if (added.has(uid)) cids.add(cid);
       if (removed.has(uid)) cids.delete(cid);
     },
-    /** The sender and recipients of a system event. */
+    /** The sender and recipients of a system event, or of a recall of such. */
     systemOf: systems.of,
     readOf: reads.of,
-    /** The ids of the messages that are recalled; throws if the payload names none. */
+    /** The texts that are recalled, as `textIn` names them; throws if the payload names none. */
     recalledBy: recalls.of,
   };
 }
@@ -113,19 +116,40 @@ export function isAddressed(event: LogEvent, cids: ReadonlySet<string>, isNamed:
   }
 }
 
-/** The id of the message whose text an event carries: a message's own, and that of an edited one. */
-export function messageIn({ kind, id, payload }: HeardEvent): string | undefined {
+/**
+ * The name of the text that an event carries, by which a recall finds it: of a message and its edits, the id of the message; of a
+ * system message, what its sender and its `_id` make.
+ */
+export function textIn({ kind, id, payload }: HeardEvent): string | undefined {
   if (kind === "message") return id;
+  if (kind === "system") return systemTextIn(payload);
   if (kind !== "edit") return undefined;
   const edit = objectWith(payload, "message_edit")?.message_edit;
   return isObject(edit) && typeof edit.id === "string" ? edit.id : undefined;
 }
 
-/** The ids of the messages that the payload of a recall names; `undefined` if it is none. */
-export function recalledIn(payload: string): ReadonlySet<string> | undefined {
-  const recall = objectWith(payload, "message_delete")?.message_delete;
-  return isObject(recall) && isTexts(recall.ids) ? new Set(recall.ids) : undefined;
+/** The names of the texts that a recall takes back; `undefined` if its payload names none, or it is no recall. */
+export function recalledIn({ kind, payload }: Pick<HeardEvent, "kind" | "payload">): ReadonlySet<string> | undefined {
+  if (kind === "recall") {
+    const recall = objectWith(payload, "message_delete")?.message_delete;
+    return isObject(recall) && isTexts(recall.ids) ? new Set(recall.ids) : undefined;
+  }
+  if (kind !== "system_recall") return undefined;
+  const recall = objectWith(payload, "system_message_delete")?.system_message_delete;
+  if (!isObject(recall) || !isTexts(recall.ids)) return undefined;
+  const { from } = recall;
+  return typeof from === "string" ? new Set(recall.ids.map((id) => systemText(from, id))) : undefined;
 }
+
+// Herald writes these members first. They suffice, and parameters of 32 KiB need not be parsed for each event of a ring.
+const beginning = /^\{"system_message":\{"_id":("(?:[^"\\]|\\.)*"),"t":\d+,"from":("(?:[^"\\]|\\.)*")/;
+
+function systemTextIn(payload: string): string | undefined {
+  const [, id, from] = beginning.exec(payload) ?? [];
+  return id === undefined || from === undefined ? undefined : systemText(JSON.parse(from), JSON.parse(id));
+}
+
+const systemText = (sender: string, id: string) => joinIds("system", sender, id);
 
 function isMembershipChange(value: unknown): value is MembershipChange {
   return isObject(value) && isTexts(value.added) && isTexts(value.removed);

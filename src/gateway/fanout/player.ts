@@ -30,7 +30,7 @@ type Dependencies = {
 };
 
 /** Kinds of events that change who receives what: everything played before them must be written first. */
-const changesHearing = new Set<EventKind>(["membership", "session", "recall"]);
+const changesHearing = new Set<EventKind>(["membership", "session", "recall", "system_recall"]);
 
 /** Creates the player for users, which plays an event to the connections concerned. */
 export function createPlayer({
@@ -107,12 +107,27 @@ export function createPlayer({
     return publishToAudience(conversationTopic(event.org, event.cid ?? ""), event);
   }
 
-  /** Withdraws the texts from all who have not received them yet, then publishes the recall. */
   function playRecall(event: LogEvent): Played {
-    const messages = facts.recalledBy(event);
-    backlog.withdraw(event.org, messages);
-    frames.forget();
+    withdraw(event);
     return playEdit(event);
+  }
+
+  function playSystemRecall(event: LogEvent): Played {
+    withdraw(event);
+    switch (addressOf(event)) {
+      case "users":
+        return playToRecipients(event).played;
+      case "conversation":
+        return playEdit(event);
+      case "everyone":
+        return publishToAudience(organizationTopic(event.org), event);
+    }
+  }
+
+  /** Withdraws the texts from all who have not received them yet. */
+  function withdraw(event: LogEvent): void {
+    backlog.withdraw(event.org, facts.recalledBy(event));
+    frames.forget();
   }
 
   function playMembership(event: LogEvent): void {
@@ -153,6 +168,8 @@ export function createPlayer({
         return playEdit(event);
       case "recall":
         return playRecall(event);
+      case "system_recall":
+        return playSystemRecall(event);
       case "unknown":
         onUnknown(event);
         return toNobody;

@@ -144,9 +144,9 @@ export function createBacklog(options: Options) {
         isHeld = false;
       };
     },
-    /** Drops texts of these messages that wait for slow lines of the organization, where the transport can. */
-    withdraw(org: string, messages: ReadonlySet<string>): void {
-      for (const { line } of slow.values()) if (line.org === org) line.withdraw?.(messages);
+    /** Drops those of the named texts that wait for slow lines of the organization, where the transport can. */
+    withdraw(org: string, texts: ReadonlySet<string>): void {
+      for (const { line } of slow.values()) if (line.org === org) line.withdraw?.(texts);
     },
     /** Forgets a line that is gone. */
     forget: ({ owner }: Pick<Slow, "owner">): void => void slow.delete(owner),

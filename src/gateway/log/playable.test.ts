@@ -22,6 +22,7 @@ const good: LogEvent[] = [
   eventOf("session", '{"issuedBefore":5,"uids":["a"]}'),
   eventOf("edit", '{"message_edit":{"id":"m1"}}'),
   eventOf("recall", '{"message_delete":{"ids":["m1"]}}'),
+  eventOf("system_recall", '{"system_message_delete":{"ids":["s1"],"from":"a"}}', []),
   eventOf("blank", ""),
   eventOf("unknown", "anything"),
 ];
@@ -36,6 +37,9 @@ const bad: LogEvent[] = [
   { ...eventOf("system", '{"system_message":{}}'), cid: undefined }, // a lost list is not everyone
   eventOf("read", "null", ["a"]),
   eventOf("read", '{"message_read":{}}'),
+  eventOf("system_recall", '{"system_message_delete":{"ids":["s1"],"from":"a"}}'),
+  eventOf("system_recall", '{"system_message_delete":{"ids":["s1"]}}', []),
+  eventOf("system_recall", '{"system_message_delete":{"from":"a"}}', []),
   eventOf("recall", '{"message_delete":{}}'),
   eventOf("recall", '{"message_delete":{"ids":[7]}}'),
   eventOf("membership", '{"added":["a"]}'),

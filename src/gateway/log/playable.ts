@@ -45,6 +45,10 @@ export function createPlayables({ bus, log, recovery, facts, onUnplayable }: Dep
         return isSaid(payload, "message_edit");
       case "recall":
         return isSaid(payload, "message_delete") && isReadable(() => facts.recalledBy(event));
+      case "system_recall":
+        return (
+          uids !== undefined && isSaid(payload, "system_message_delete") && isReadable(() => facts.recalledBy(event))
+        );
       case "read":
         return uids !== undefined && isSaid(payload, "message_read");
       case "membership":

@@ -35,6 +35,25 @@ test("a recall takes the texts of its messages and of their edits out of the rin
   expect(ring.idAt(1)).toBe("e1");
 });
 
+test("a recall of system messages takes those of its sender out of the ring, whatever their ids", () => {
+  const ring = createRing(logStart, createBudget());
+  const system = (offset: number, _id: string, from: string) =>
+    event(offset, "system", JSON.stringify({ system_message: { _id, t: 1, from, x: { text: `${from}: ${_id}` } } }));
+  const ids = ['a "quoted" \\ id', "s-1", "ü👋", "other"];
+  for (const [index, id] of ids.entries()) ring.push(system(index + 1, id, "alice"));
+  ring.push(system(5, "s-1", "bob"));
+  const payload = JSON.stringify({ system_message_delete: { ids: ids.slice(0, 3), from: "alice", t: 1 } });
+  ring.push(event(6, "system_recall", payload));
+  expect(ring.after(0)?.map(({ kind }) => kind)).toEqual([
+    "blank",
+    "blank",
+    "blank",
+    "system",
+    "system",
+    "system_recall",
+  ]);
+});
+
 test("a recall that cannot be read leaves the ring as it is", () => {
   const ring = createRing(logStart, createBudget());
   ring.push(message(1));

@@ -1,6 +1,6 @@
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { LogPlace } from "../../contract/log/log-place.ts";
-import { messageIn, recalledIn } from "../fanout/event-facts.ts";
+import { recalledIn, textIn } from "../fanout/event-facts.ts";
 import { type Budget, type Holder, weightOf } from "./budget.ts";
 
 const maxEvents = 1024;
@@ -8,7 +8,7 @@ const maxBytes = 4 * 1024 * 1024;
 
 /** The events played last, for joining connections. */
 export type Ring = Holder & {
-  /** Adds an event; a recall removes the texts of its messages from the ring. */
+  /** Adds an event; a recall removes its texts from the ring. */
   push(event: LogEvent): void;
   /** The events after `offset` in order, or `undefined` if the ring no longer reaches back that far. */
   after(offset: number): LogEvent[] | undefined;
@@ -60,9 +60,9 @@ export function createRing(start: LogPlace, budget: Budget): Ring {
       return weight;
     },
     push(event) {
-      const recalled = event.kind === "recall" ? recalledIn(event.payload) : undefined;
+      const recalled = recalledIn(event);
       if (recalled !== undefined)
-        played = played.map((one) => (recalled.has(messageIn(one.event) ?? "") ? blank(one) : one));
+        played = played.map((one) => (recalled.has(textIn(one.event) ?? "") ? blank(one) : one));
       const added = weightOf(event);
       played.push({ event, at: performance.now(), weight: added });
       weight += added;

@@ -136,7 +136,7 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
     position = event.offset; // before anything that may throw, so that nothing is played twice
     budget.giveBack(weightOf(event));
     ring.push(event);
-    if (event.kind === "recall") recalled.note(recalledIn(event.payload) ?? []);
+    recalled.note(recalledIn(event) ?? []);
     try {
       return play(event);
     } catch (error) {
@@ -313,7 +313,7 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
     verified,
     /** The events played after `offset`, or `undefined` if that is too long ago. */
     playedAfter: (offset: number): LogEvent[] | undefined => ring.after(offset),
-    /** Whether a recall of this message was played lately: then its text must not be written any more. */
+    /** Whether a recall of this text was played lately: then it must not be written any more. */
     hasRecalled: recalled.has,
     /** Drops what was played before a time, in milliseconds of `performance.now()`. */
     forgetBefore(time: number): void {

@@ -15,8 +15,8 @@ export type EventStream = Omit<Line, "org" | "end" | "withdraw"> &
     readonly body: ReadableStream<Uint8Array>;
     /** Whether so much is waiting that writers should slow down. */
     readonly isSlow: boolean;
-    /** Writes whole events. May cut the stream. `message` is the id of the message whose text the frame holds, if any. */
-    push(frame: Uint8Array, message?: string): void;
+    /** Writes whole events. May cut the stream. `text` names the text that the frame holds, if any. */
+    push(frame: Uint8Array, text?: string): void;
     /** Writes a comment line, which keeps the connection alive and detects dead peers. */
     comment(): void;
     /** Resolves to true once little is waiting, or to false if the stream is over. */
@@ -29,7 +29,7 @@ export type EventStream = Omit<Line, "org" | "end" | "withdraw"> &
   };
 
 /** A frame that waits; empty once it was withdrawn. */
-type Piece = { frame: Uint8Array; readonly message: string | undefined };
+type Piece = { frame: Uint8Array; readonly text: string | undefined };
 
 type Options = {
   /** Closes with the stream, and closes the stream with it. */
@@ -55,7 +55,7 @@ type Options = {
  */
 export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCut, onEnd }: Options): EventStream {
   let waiting: Piece[] = [];
-  const waitingOf = new Map<string, Piece[]>(); // by the message whose text they hold
+  const waitingOf = new Map<string, Piece[]>(); // by the text that they hold
   let waitingBytes = 0; // including the piece handed out last
   let givenBytes = 0;
   let takings = 0;
@@ -94,19 +94,19 @@ export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCu
     controller?.enqueue(joined(taken));
   }
 
-  /** Notes the message that a waiting piece belongs to. */
+  /** Notes the text that a waiting piece holds. */
   function note(piece: Piece): void {
-    if (piece.message === undefined) return;
-    const pieces = waitingOf.get(piece.message);
-    if (pieces === undefined) waitingOf.set(piece.message, [piece]);
+    if (piece.text === undefined) return;
+    const pieces = waitingOf.get(piece.text);
+    if (pieces === undefined) waitingOf.set(piece.text, [piece]);
     else pieces.push(piece);
   }
 
-  function forget({ message }: Piece): void {
-    const pieces = message === undefined ? undefined : waitingOf.get(message);
-    if (message === undefined || pieces === undefined) return;
+  function forget({ text }: Piece): void {
+    const pieces = text === undefined ? undefined : waitingOf.get(text);
+    if (text === undefined || pieces === undefined) return;
     pieces.shift(); // pieces are taken in order
-    if (pieces.length === 0) waitingOf.delete(message);
+    if (pieces.length === 0) waitingOf.delete(text);
   }
 
   function resume(): void {
@@ -140,9 +140,9 @@ export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCu
     get takings() {
       return takings;
     },
-    push(frame, message) {
+    push(frame, text) {
       if (!isOpen) return;
-      const piece = { frame, message };
+      const piece = { frame, text };
       waiting.push(piece);
       note(piece);
       waitingBytes += frame.length;
@@ -150,10 +150,10 @@ export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCu
       if (waiting.length > 0 || waitingBytes > givenAtOnce) onWaiting();
       if (waitingBytes > maxWaitingBytes) stream.cut();
     },
-    withdraw(messages) {
+    withdraw(texts) {
       if (waitingOf.size === 0) return;
-      for (const message of messages) {
-        for (const piece of waitingOf.get(message) ?? []) {
+      for (const text of texts) {
+        for (const piece of waitingOf.get(text) ?? []) {
           waitingBytes -= piece.frame.length;
           piece.frame = nothing;
         }

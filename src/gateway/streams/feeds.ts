@@ -9,7 +9,7 @@ import { createCounters } from "../../lib/rates/counters.ts";
 import type { FeedStarts, FeedWish } from "../../services/feeds.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 import type { LineParts } from "../connections/line-parts.ts";
-import { type EventFacts, isAddressed, messageIn, sessionEndOf } from "../fanout/event-facts.ts";
+import { type EventFacts, isAddressed, sessionEndOf, textIn } from "../fanout/event-facts.ts";
 import { toNobody } from "../fanout/played.ts";
 import type { FeedListener, Topics } from "../fanout/topics.ts";
 import type { Sequencer } from "../log/sequencer.ts";
@@ -99,7 +99,7 @@ export function createFeeds(dependencies: Dependencies) {
       hear(event) {
         if (endsOrganization(event)) stream.end();
         if (!shows(event)) return toNobody;
-        stream.push(frames.forFeeds(event), messageIn(event));
+        stream.push(frames.forFeeds(event), textIn(event));
         return { connections: 1, isSlow: stream.isSlow };
       },
       end: stream.end,
@@ -156,7 +156,7 @@ function createEventFilter(
     if (uid === undefined) return true;
     // The sender of a message, and who edits it or takes it back, takes part in its conversation; the sender of a system
     // message need not be among its recipients.
-    if (event.kind !== "system") return joined.has(event.cid ?? "");
+    if (event.kind !== "system" && event.kind !== "system_recall") return joined.has(event.cid ?? "");
     const { sender, recipients } = facts.systemOf(event);
     return sender === uid || isAddressed(event, joined, () => recipients.has(uid));
   };

@@ -50,6 +50,10 @@ export function bindMessages(bind: Bind, operations: Operations, services: Servi
     status: 200,
     ...(query.dry_run ? await dryRuns.recall(caller, body) : await changes.recall(caller, body)),
   }));
+  bind(operations.recallSystemMessages, async ({ caller, query, body }) => ({
+    status: 200,
+    ...(query.dry_run ? await dryRuns.recallSystem(caller, body) : await changes.recallSystem(caller, body)),
+  }));
   bind(operations.markRead, async ({ caller, query, body }) => {
     if (query.dry_run) return await answerTrial(dryRuns.read(caller, body));
     await reads.mark(caller, body);

@@ -45,17 +45,19 @@ export function createDeliveryReports({ deliveries, sent, organizations }: Depen
     /** Throws `message_not_found`, or `invalid_request` without `senderId` if several senders used that id. */
     async systemMessage(org: string, mid: string, senderId: string | undefined): Promise<SystemMessageReport> {
       const event = await sentEvents.systemMessage(org, mid, senderId);
+      const { recalledAt } = event;
       const found = await deliveries.of(org, event.cid, event.offset);
       const delivered = usersOf(found, "delivery");
       // Two senders may have used the acknowledged id, so it counts only for messages that the user was given.
-      const acknowledged = usersOf(found, "receipt").intersection(delivered);
+      const acknowledgedBefore = (time?: number) => usersOf(found, "receipt", time).intersection(delivered);
       const recipients = event.recipients ?? (await sent.countUsersAt(org, event.offset));
-      const { system_message }: SystemMessageEvent = JSON.parse(event.payload);
       return {
-        system_message,
+        system_message: systemMessageOf(event, mid),
+        ...(recalledAt !== undefined && { recalled_at: toIso(recalledAt) }),
         key_id: event.keyId,
         delivery: {
-          ...figuresOf(recipients, found, delivered, acknowledged),
+          ...figuresOf(recipients, found, delivered, acknowledgedBefore()),
+          ...(recalledAt !== undefined && { acknowledged_before_recall: acknowledgedBefore(recalledAt).size }),
           ...(addressOf(event) === "users" && { by_user: await fatesOf(org, event, delivered) }),
         },
       };
@@ -70,6 +72,18 @@ function messageOf({ payload, id, cid, sender, createdAt, recalledAt }: SentMess
     return message;
   }
   return { _id: id, t: toSeconds(createdAt), from: sender, cid, created_at: toIso(createdAt) };
+}
+
+/** What is left of a system message: all of it, or what its row says if it was taken back. */
+function systemMessageOf(
+  { payload, cid, sender, createdAt, recalledAt }: SentEvent,
+  mid: string,
+): SystemMessageReport["system_message"] {
+  if (recalledAt === undefined) {
+    const { system_message }: SystemMessageEvent = JSON.parse(payload);
+    return system_message;
+  }
+  return { _id: mid, t: toSeconds(createdAt), from: sender, ...(cid !== undefined && { cid }) };
 }
 
 /** The users of deliveries or receipts, of those before a time if there is one. */

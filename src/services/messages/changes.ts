@@ -1,18 +1,32 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
-import type { ChangeResponse, EditMessageRequest, RecallMessagesRequest } from "../../contract/messages/changes.ts";
+import type {
+  ChangeResponse,
+  EditMessageRequest,
+  RecallMessagesRequest,
+  RecallSystemMessagesRequest,
+} from "../../contract/messages/changes.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { ChangeOutcome, MessageChanges, NewEdit, NewRecall } from "../../store/messages/ports.ts";
+import type {
+  ChangeOutcome,
+  MessageChanges,
+  NewEdit,
+  NewRecall,
+  NewSystemRecall,
+  SystemRecallRefusal,
+  SystemRecalls,
+} from "../../store/messages/ports.ts";
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import { missingCodes, type Sent } from "./messages.ts";
 
-/** Edits messages and takes them back. Both throw the errors of their operation in the contract. */
+/** Edits messages and takes them and system messages back. All throw the errors of their operation in the contract. */
 export type Changes = ReturnType<typeof createChanges>;
 
 type Dependencies = {
   changes: Pick<MessageChanges, "edit" | "recall">;
+  systemRecalls: Pick<SystemRecalls, "recall">;
   use: Pick<OrganizationUse, "admitChange">;
   clock: Clock;
 };
@@ -50,6 +64,26 @@ export function toRecall(
   return { ...toChange(caller, organizationId, senderId, at), cid, ids: [...new Set(ids)] };
 }
 
+/** The recall of a request. Throws if the caller's key does not allow it. */
+export function toSystemRecall(
+  caller: Caller,
+  { organizationId, senderId, messageSystemDelete: { ids } }: RecallSystemMessagesRequest,
+  at: number,
+): NewSystemRecall {
+  const { eventId: _, ...change } = toChange(caller, organizationId, senderId, at);
+  return { ...change, ids: [...new Set(ids)] };
+}
+
+/** Returns the outcome of a recall of system messages; throws the reason if it is refused. */
+export function requireSystemRecall<Outcome extends { outcome: "changed" }>(
+  outcome: Outcome | SystemRecallRefusal,
+  { org: organization, sender }: NewSystemRecall,
+): Outcome {
+  if (outcome.outcome === "changed") return outcome;
+  const { missing, message = "" } = outcome;
+  throw errorAbout(missingCodes[missing], { organization, sender, message });
+}
+
 function toChange(caller: Caller, org: string, sender: string, at: number) {
   permitOrganization(caller, org);
   permitSender(caller, sender);
@@ -62,16 +96,13 @@ function bytesOfEdit({ body, x = "" }: NewEdit): number {
 }
 
 /** Creates changes on the store. The rules are checked where they must hold: in the transaction that makes the change. */
-export function createChanges({ changes, use, clock }: Dependencies) {
-  async function apply(
-    change: NewEdit | NewRecall,
-    bytes: number,
-    make: () => Promise<ChangeOutcome>,
-  ): Promise<Sent<ChangeResponse>> {
-    const tell = use.admitChange(change.org, bytes);
+export function createChanges({ changes, systemRecalls, use, clock }: Dependencies) {
+  /** Makes a change that its organization may make now. `make` returns whether it changed anything. */
+  async function apply(org: string, bytes: number, make: () => Promise<boolean>): Promise<Sent<ChangeResponse>> {
+    const tell = use.admitChange(org, bytes);
     let isChanged = false;
     try {
-      isChanged = requireChange(await make(), change);
+      isChanged = await make();
       return { body: { success: true }, isReplay: !isChanged };
     } finally {
       tell(isChanged);
@@ -82,12 +113,20 @@ export function createChanges({ changes, use, clock }: Dependencies) {
     /** Stores the edit, then tells it to everyone online. `isReplay`: the message said this already. */
     async edit(caller: Caller, request: EditMessageRequest): Promise<Sent<ChangeResponse>> {
       const edit = toEdit(caller, request, clock.now());
-      return await apply(edit, bytesOfEdit(edit), () => changes.edit(edit));
+      return await apply(edit.org, bytesOfEdit(edit), async () => requireChange(await changes.edit(edit), edit));
     },
     /** Takes all of the messages back, or none, and then tells it to everyone online. */
     async recall(caller: Caller, request: RecallMessagesRequest): Promise<Sent<ChangeResponse>> {
       const recall = toRecall(caller, request, clock.now());
-      return await apply(recall, 0, () => changes.recall(recall));
+      return await apply(recall.org, 0, async () => requireChange(await changes.recall(recall), recall));
+    },
+    /** Takes all of the system messages back, or none, and then tells it to whom they were addressed to, if online. */
+    async recallSystem(caller: Caller, request: RecallSystemMessagesRequest): Promise<Sent<ChangeResponse>> {
+      const recall = toSystemRecall(caller, request, clock.now());
+      return await apply(recall.org, 0, async () => {
+        requireSystemRecall(await systemRecalls.recall(recall), recall);
+        return true;
+      });
     },
   };
 }

@@ -1,20 +1,24 @@
 import type { DryRunResponse } from "../../contract/delivery.ts";
 import { unavailable } from "../../contract/errors/errors.ts";
 import { addressOf } from "../../contract/log/log-event.ts";
-import type { EditMessageRequest, RecallMessagesRequest } from "../../contract/messages/changes.ts";
+import type {
+  EditMessageRequest,
+  RecallMessagesRequest,
+  RecallSystemMessagesRequest,
+} from "../../contract/messages/changes.ts";
 import type { SendMessageRequest, SendSystemMessageRequest } from "../../contract/messages/messages.ts";
 import type { MarkReadRequest } from "../../contract/messages/reads.ts";
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { createLimiter } from "../../lib/queues/limiter.ts";
 import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
 import type { SentReads } from "../../store/delivery/ports.ts";
-import type { ChangeCheck, MessageChanges, NewEdit, NewRecall } from "../../store/messages/ports.ts";
+import type { ChangeCheck, MessageChanges, NewEdit, NewRecall, SystemRecalls } from "../../store/messages/ports.ts";
 import type { BatchLog, NewSend, ParticipantReads } from "../../store/ports.ts";
 import type { ReadMarkReads } from "../../store/reads/ports.ts";
 import type { Caller } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import type { Presence } from "../presence.ts";
-import { requireChange, toEdit, toRecall } from "./changes.ts";
+import { requireChange, requireSystemRecall, toEdit, toRecall, toSystemRecall } from "./changes.ts";
 import { requireStored, type Sent, toMessageSend, toSystemSend } from "./messages.ts";
 import { requireScope, toReadCall } from "./reads.ts";
 
@@ -27,6 +31,7 @@ export type DryRuns = ReturnType<typeof createDryRuns>;
 type Dependencies = {
   checks: Pick<BatchLog, "check">;
   changes: Pick<MessageChanges, "checkEdit" | "checkRecall">;
+  systemRecalls: Pick<SystemRecalls, "check">;
   use: Pick<OrganizationUse, "requireRoomFor" | "requireRoom">;
   sent: Pick<SentReads, "strangersAmong" | "countUsersAt">;
   participants: Pick<ParticipantReads, "list">;
@@ -47,7 +52,7 @@ const large = { places: 1, maxWaiting: 1_000, maxWeight: 1_000_000, maxWaitMs: 1
  * turns.
  */
 export function createDryRuns(dependencies: Dependencies) {
-  const { checks, changes, use, sent, participants, readMarks, presence, clock, elapsed } = dependencies;
+  const { checks, changes, systemRecalls, use, sent, participants, readMarks, presence, clock, elapsed } = dependencies;
   const limiter = createLimiter({ ...large, whenBusy, clock: elapsed });
 
   async function inTurn<Result>(org: string, recipients: number, work: () => Promise<Result>): Promise<Result> {
@@ -117,6 +122,23 @@ export function createDryRuns(dependencies: Dependencies) {
     async recall(caller: Caller, request: RecallMessagesRequest): Promise<Sent<DryRunResponse>> {
       const recall = toRecall(caller, request, clock.now());
       return await inConversationOf(recall, await changes.checkRecall(recall));
+    },
+    /** The recipients are whom the system messages were addressed to, each once. */
+    async recallSystem(caller: Caller, request: RecallSystemMessagesRequest): Promise<Sent<DryRunResponse>> {
+      const recall = toSystemRecall(caller, request, clock.now());
+      const { org } = recall;
+      const { audiences } = requireSystemRecall(await systemRecalls.check(recall), recall);
+      if (audiences.some(({ address }) => address === "everyone"))
+        return { body: await reachOfEveryone(org), isReplay: false };
+      return await inTurn(org, usersAtOnce + 1, async () => {
+        const uids = new Set<string>();
+        for (const audience of audiences) {
+          if (audience.address === "users") for (const uid of audience.uids) uids.add(uid);
+          if (audience.address !== "conversation") continue;
+          for await (const page of participantsOf(org, audience.cid)) for (const uid of page) uids.add(uid);
+        }
+        return { body: await reachOfUsers(org, [...uids]), isReplay: false };
+      });
     },
     async systemMessage(caller: Caller, request: SendSystemMessageRequest): Promise<Sent<DryRunResponse>> {
       return await inTurn(request.organizationId, request.messageSystem.uids?.length ?? 0, async () => {

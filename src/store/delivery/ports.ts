@@ -70,31 +70,28 @@ const ofSent = {
   uids: optional(json<string[]>("uids")),
   keyId: nullable(text("key_id")),
   recipients: optional(number("recipients")),
+  sender: text("sender"),
+  createdAt: number("created_at"),
+  recalledAt: optional(number("recalled_at")),
 };
 
-/** The columns of a stored message or system message. */
+/** The columns of a stored system message. */
 export const sentEvents = createMapping(ofSent);
 
 /** The columns of a stored message of a conversation. */
 export const sentMessages = createMapping({
   ...ofSent,
   cid: text("cid"),
-  sender: text("sender"),
-  createdAt: number("created_at"),
   editedAt: optional(number("edited_at")),
-  recalledAt: optional(number("recalled_at")),
 });
 
 /**
- * A stored message or system message. `recipients` is how many users it was addressed to; `undefined` if to everyone, who
- * are not counted at the send.
+ * A stored message or system message. Times in milliseconds since the Unix epoch. The payload of one that was taken back is empty.
+ * `recipients` is how many users it was addressed to; `undefined` if to everyone, who are not counted at the send.
  */
 export type SentEvent = Mapped<typeof sentEvents>;
 
-/**
- * A stored message of a conversation. Times in milliseconds since the Unix epoch. The payload of one that was taken back is
- * empty.
- */
+/** A stored message of a conversation. */
 export type SentMessage = Mapped<typeof sentMessages>;
 
 /** Reads sent messages for their delivery reports. */

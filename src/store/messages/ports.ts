@@ -127,6 +127,33 @@ export type MessageChanges = {
   checkRecall(recall: NewRecall): Promise<ChangeCheck>;
 };
 
+/** A recall of system messages of one sender, by their `mid`s. */
+export type NewSystemRecall = Omit<NewChange, "eventId"> & { ids: string[] };
+
+/** Whom a system message was addressed to. */
+export type SystemAudience =
+  | { address: "users"; uids: string[] }
+  | { address: "conversation"; cid: string }
+  | { address: "everyone" };
+
+/** Why system messages cannot be taken back: the organization, the sender (`user`) or the message named does not exist. */
+export type SystemRecallRefusal = {
+  outcome: "refused";
+  missing: "organization" | "user" | "message";
+  message?: string;
+};
+
+/** Takes system messages back. */
+export type SystemRecalls = {
+  /**
+   * Takes the texts of system messages out of the store and tells it to whom they were addressed to, in one commit: of all, or if
+   * one does not exist or was taken back, of none. Rejects like `MessageChanges.edit`.
+   */
+  recall(recall: NewSystemRecall): Promise<{ outcome: "changed" } | SystemRecallRefusal>;
+  /** Checks a recall by the same rules, and returns the distinct audiences of the messages. Stores nothing. */
+  check(recall: NewSystemRecall): Promise<{ outcome: "changed"; audiences: SystemAudience[] } | SystemRecallRefusal>;
+};
+
 /** What a user wrote: a message or a system message, with the bytes of its text. */
 export type WrittenEvent = { offset: number; isSystem: boolean; bytes: number };
 

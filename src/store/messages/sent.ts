@@ -11,7 +11,8 @@ const findMessage = `SELECT e."offset", e.cid, e.payload, e.uids, e.key_id, COAL
   FROM event e JOIN conversation c ON c.org = e.org AND c.id = e.cid
   WHERE e.org = ? AND e.id = ? AND ${isMessageOf("e")} AND ${isOfConversation} AND ${isLiveOrganization("e.org")}`;
 
-const findSystem = `SELECT e.id, e."offset", e.cid, e.payload, e.uids, e.key_id, e.recipients
+const findSystem = `SELECT e.id, e."offset", e.cid, e.payload, e.uids, e.key_id, e.recipients, e.sender, e.created_at,
+    e.recalled_at
   FROM event e LEFT JOIN conversation c ON c.org = e.org AND c.id = e.cid
   WHERE e.org = ? AND e.mid = ? AND e.kind = 'system' AND (e.cid IS NULL OR ${isOfConversation})
     AND ${isLiveOrganization("e.org")}`;

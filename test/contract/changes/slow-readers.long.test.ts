@@ -56,6 +56,20 @@ describe("a recall while a slow reader has the message waiting", () => {
     for (const gone of [secret, edited]) expect(read).not.toContain(gone);
   });
 
+  test("keeps a system message from being written to a stream", async () => {
+    const org = await createOrganization(herald());
+    const cid = await org.conversation(["alice", "bob"]);
+    using stream = await openUnreadStream(herald().url, "/sse", { Authorization: `Bearer ${await org.token("bob")}` });
+    await fill(org, cid);
+    const [secret, kept] = ["secret", "kept"].map(uniqueId);
+    await org.sentSystem("alice", { id: "s-1", everyone: true, x: { secret } });
+    await org.sentSystem("bob", { id: "s-1", everyone: true, x: { kept } });
+    await org.recalledSystem("alice", "s-1");
+    const read = await readUntil(stream, '"system_message_delete"');
+    expect(read).toContain(`"x":{"kept":"${kept}"}`);
+    expect(read).not.toContain(secret);
+  });
+
   test("keeps it from being written to a stream that is still catching up", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);

@@ -15,15 +15,17 @@ test("what was taken back is in no file of the database, no answer, no event and
   const org = await createOrganization(herald());
   const cid = await org.conversation(["alice", "bob"]);
   const { server_mid: since } = await org.sent("alice", { cid, body: "before" });
-  const secrets = ["sent", "long", "edited"].map((name) => uniqueId(`secret-${name}`));
-  const [sent = "", long = "", edited = ""] = secrets;
+  const secrets = ["sent", "long", "edited", "system"].map((name) => uniqueId(`secret-${name}`));
+  const [sent = "", long = "", edited = "", system = ""] = secrets;
   const { server_mid: short } = await org.sent("alice", { id: "m-1", cid, body: sent, x: { also: `${sent}-x` } });
   const { server_mid: large } = await org.sent("alice", { cid, body: long.repeat(1_000) });
   for (let count = 0; count < 50; count++) await org.sent("bob", { cid, body: `between ${count}` });
   await org.edited("alice", { id: short, body: `${edited} ${"y".repeat(3_000)}` });
-  for (const secret of [long, edited]) expect(filesWith(herald().dataDir, secret)).not.toEqual([]);
+  await org.sentSystem("alice", { id: "notice", everyone: true, x: { word: system } });
+  for (const secret of [long, edited, system]) expect(filesWith(herald().dataDir, secret)).not.toEqual([]);
 
   await org.recalled("bob", cid, short, large);
+  await org.recalledSystem("alice", "notice");
 
   for (const secret of secrets)
     await eventually(
@@ -41,6 +43,7 @@ test("what was taken back is in no file of the database, no answer, no event and
     ["GET", org.path("conversations", cid, "messages")],
     ["GET", org.path("messages", short)],
     ["GET", org.path("messages", large)],
+    ["GET", org.path("system-messages", "notice")],
     ["GET", org.path("export")],
     ["GET", org.path("users", "alice", "export")],
     ["GET", "/admin/audit"],

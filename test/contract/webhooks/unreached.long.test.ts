@@ -127,6 +127,17 @@ describe("a webhook is told", () => {
     expect(only?.webhook).toMatchObject({ data: { message: { _id: changed.server_mid, body: "after" } } });
   });
 
+  test("nothing about a system message that was taken back", async () => {
+    using context = await setUp({ events: ["system_message.unreached"] });
+    const { org, receiver } = context;
+    for (const uid of ["alice", "bob"]) await org.user(uid);
+    await org.sentSystem("alice", { id: "gone", uids: ["bob"] });
+    await org.sentSystem("alice", { id: "kept", uids: ["bob"] });
+    await org.recalledSystem("alice", "gone");
+    const [only] = await receiver.first(1);
+    expect(only?.webhook).toMatchObject({ data: { system_message: { _id: "kept" } } });
+  });
+
   test("nothing about users who were deleted or who left before it was told", async () => {
     using context = await setUp();
     const { org, receiver } = context;

@@ -35,6 +35,7 @@ export type Event = {
   system_message?: SystemMessage;
   message_edit?: MessageEdit;
   message_delete?: MessageDelete;
+  system_message_delete?: { ids: string[]; from: string; t: number };
   message_read?: MessageRead;
   last_activity?: Record<string, number>;
   session?: { expires_at: string };
@@ -146,8 +147,9 @@ export type MessageReport = {
 };
 export type SystemMessageReport = {
   system_message: SystemMessage;
+  recalled_at?: string;
   key_id: string | null;
-  delivery: Delivery & { by_user?: Record<string, string> };
+  delivery: Delivery & { by_user?: Record<string, string>; acknowledged_before_recall?: number };
 };
 export type Recipient = {
   uid: string;

@@ -39,6 +39,9 @@ export type Organization = {
   /** Takes messages back, with a body that may be given in full. */
   recall<T = Done>(senderId: string, messageDelete: MessageInput): Promise<Answer<T>>;
   recalled(senderId: string, cid: string, ...ids: string[]): Promise<void>;
+  /** Takes system messages back, by their ids. */
+  recallSystem<T = Done>(senderId: string, ids: string[]): Promise<Answer<T>>;
+  recalledSystem(senderId: string, ...ids: string[]): Promise<void>;
   /** Marks a conversation as read, up to the newest of `ids` or to its end; returns any answer. */
   read<T = Done>(senderId: string, cid: string, ids?: string[]): Promise<Answer<T>>;
   /** Like `read`, and expects 200. */
@@ -76,6 +79,12 @@ export async function createOrganization(herald: Herald, id: string = uniqueId("
     herald.admin("PUT", "/admin/message", { organizationId: id, senderId, messageEdit });
   const recall: Organization["recall"] = (senderId, messageDelete) =>
     herald.admin("DELETE", "/admin/message", { organizationId: id, senderId, messageDelete });
+  const recallSystem: Organization["recallSystem"] = (senderId, ids) =>
+    herald.admin("DELETE", "/admin/message/system", {
+      organizationId: id,
+      senderId,
+      messageSystemDelete: { ids },
+    });
   const token: Organization["token"] = async (uid, ttlSeconds) => {
     const ask = () =>
       herald.admin<Token>(
@@ -155,6 +164,11 @@ export async function createOrganization(herald: Herald, id: string = uniqueId("
     recall,
     async recalled(senderId, cid, ...ids) {
       const answer = await recall(senderId, { cid, ids, type: "all" });
+      if (answer.status !== 200) throw new Error(`the recall was refused with ${answer.status}: ${answer.text}`);
+    },
+    recallSystem,
+    async recalledSystem(senderId, ...ids) {
+      const answer = await recallSystem(senderId, ids);
       if (answer.status !== 200) throw new Error(`the recall was refused with ${answer.status}: ${answer.text}`);
     },
     async history(cid) {

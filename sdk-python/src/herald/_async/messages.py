@@ -16,6 +16,7 @@ from ..models import (
     EditMessageRequest,
     MarkReadRequest,
     RecallMessagesRequest,
+    RecallSystemMessagesRequest,
     Send,
     SendMessageRequest,
     SendSystemMessageRequest,
@@ -91,6 +92,13 @@ class AsyncMessages(AsyncCaller):
         """
         await self._run("recallMessages", body=request)
 
+    async def recall_system_messages(self, **request: Unpack[RecallSystemMessagesRequest]) -> None:
+        """Takes system messages of the sender back, all of them or none. Whoever they were addressed to hears it.
+
+        If the answer is lost, the call is repeated, and then fails with `message_not_found`: they are gone already.
+        """
+        await self._run("recallSystemMessages", body=request)
+
     async def mark_read(self, **request: Unpack[MarkReadRequest]) -> None:
         """Marks a conversation as read by a participant, up to the newest of `ids` or to its end. An earlier mark stays."""
         await self._run("markRead", body=request)
@@ -110,6 +118,10 @@ class AsyncMessages(AsyncCaller):
     async def try_recall(self, **request: Unpack[RecallMessagesRequest]) -> DryRun:
         """Checks a recall, and returns who would hear it. Nothing is changed."""
         return await self._try("recallMessages", request)
+
+    async def try_system_recall(self, **request: Unpack[RecallSystemMessagesRequest]) -> DryRun:
+        """Checks a recall of system messages, and returns who would hear it. Nothing is changed."""
+        return await self._try("recallSystemMessages", request)
 
     async def try_read(self, **request: Unpack[MarkReadRequest]) -> DryRun:
         """Checks a read, and returns how many authors would hear it. Nothing is marked."""

@@ -96,6 +96,7 @@ async function listen(
     onSystemMessage: (message) => show({ system_message: message }),
     onMessageEdit: (edit) => show({ message_edit: edit }),
     onMessageDelete: (recall) => show({ message_delete: recall }),
+    onSystemMessageDelete: (recall) => show({ system_message_delete: recall }),
     onMessageRead: (read) => show({ message_read: read }),
     onStateChange,
     onGap: ({ since: last }) =>

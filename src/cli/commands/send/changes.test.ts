@@ -46,6 +46,26 @@ test("an edit and a recall are heard, shown in the report, and can be tried firs
   expect(gone.stdout).toMatch(/ {2}taken back \d{4}-\S+Z; 0 had acknowledged it before\n/);
 });
 
+test("a recall of system messages is heard and shown in the report", async () => {
+  const command = ["listen", "--org", "demo", "--user", "bob", "--url", server.url, "--json", "--count", "2"];
+  await using bob = startHeraldCommand(command, { cwd: server.cwd });
+  expect((await bob.errorLines.next()).value).toStartWith("connected to");
+  await run(["send", "system", ...asAlice, "--to", "bob", "--id", "paid"]);
+  const recall = ["recall", ...asAlice, "--system", "paid"];
+  expect((await run([...recall, "--dry-run"])).stdout).toBe("would be sent to 1 users, 1 of them online\n");
+  expect((await run(recall)).stdout).toBe("took back a system message\n");
+  await bob.lines.next();
+  const heard = JSON.parse((await bob.lines.next()).value ?? "null");
+  expect(heard.system_message_delete).toMatchObject({ ids: ["paid"], from: "alice" });
+  const report = await run(["report", "system", "--org", "demo", "paid"]);
+  expect(report.stdout).toMatch(/ {2}taken back \d{4}-\S+Z; 0 had acknowledged it before\n/);
+  for (const wrong of [
+    [...recall, "--cid", "welcome"],
+    ["recall", ...asAlice, "paid"],
+  ])
+    expect(await run(wrong)).toMatchObject({ code: 2, stderr: expect.stringContaining("Give --cid") });
+});
+
 test("a refusal says why, and what to do", async () => {
   const id = await send("mine");
   const refused = async (args: string[], ...parts: string[]) => {

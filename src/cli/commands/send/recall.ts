@@ -1,31 +1,57 @@
 import type { Command } from "commander";
+import { CliError, exitCodes } from "../../exit-codes.ts";
 import type { Output } from "../../output/output.ts";
 import { addOrganizationCommand } from "../../server-commands.ts";
 import { addSend } from "./send-command.ts";
 
+type RecallOptions = { cid?: string; system?: true };
+
 const help = `
-Example:
-  herald recall --org demo --from alice --cid welcome 01a1f910-573b-7e5f-8a9b-0c1d2e3f4a5b`;
+Examples:
+  herald recall --org demo --from alice --cid welcome 01a1f910-573b-7e5f-8a9b-0c1d2e3f4a5b
+  herald recall --org demo --from alice --system payment-0815`;
 
 /** `herald recall`. */
 export function addRecallCommand(program: Command, output: Output): void {
   const description =
-    "take messages of a conversation back: their texts are removed, and online participants hear of it";
+    "take messages of a conversation or system messages back: their contents are removed, and whoever is online hears of it";
   const command = addOrganizationCommand(program, "recall", description)
     .argument(
-      "<server_mid...>",
-      "ids that the server assigned to the messages, at most 100; all are taken back, or none",
+      "<id...>",
+      "server_mids of messages, or mids of system messages, at most 100; all are taken back, or none",
     )
-    .requiredOption("--from <uid>", "participant who takes them back, whoever sent them")
-    .requiredOption("--cid <id>", "conversation");
+    .requiredOption(
+      "--from <uid>",
+      "participant who takes them back, whoever sent them, or sender of the system messages",
+    )
+    .option("--cid <id>", "conversation of the messages")
+    .option("--system", "take system messages back");
   addSend(command, output, {
     help,
-    content: (ids: string[], { cid }: { cid: string }) => ({ messageDelete: { cid, ids, type: "all" as const } }),
-    tryOut: (admin, envelope) => admin.tryRecall(envelope),
-    send: (admin, envelope) => admin.recallMessages(envelope),
-    show(_answer, ids: string[]) {
+    content: contentOf,
+    tryOut: (admin, { messageDelete, messageSystemDelete, ...envelope }) =>
+      messageDelete === undefined
+        ? admin.trySystemRecall({ ...envelope, messageSystemDelete })
+        : admin.tryRecall({ ...envelope, messageDelete }),
+    send: (admin, { messageDelete, messageSystemDelete, ...envelope }) =>
+      messageDelete === undefined
+        ? admin.recallSystemMessages({ ...envelope, messageSystemDelete })
+        : admin.recallMessages({ ...envelope, messageDelete }),
+    show(_answer, ids: string[], { system }: RecallOptions) {
       const { size } = new Set(ids);
-      output.result(`took back ${size === 1 ? "a message" : `${size} messages`}`);
+      const what = system ? "system message" : "message";
+      output.result(`took back ${size === 1 ? `a ${what}` : `${size} ${what}s`}`);
     },
   });
+}
+
+type Content =
+  | { messageDelete: { cid: string; ids: string[]; type: "all" }; messageSystemDelete?: undefined }
+  | { messageSystemDelete: { ids: string[] }; messageDelete?: undefined };
+
+function contentOf(ids: string[], { cid, system }: RecallOptions): Content {
+  if (cid !== undefined && system === undefined) return { messageDelete: { cid, ids, type: "all" } };
+  if (system !== undefined && cid === undefined) return { messageSystemDelete: { ids } };
+  const fault = cid === undefined ? "nothing says what to take back" : "too much says what to take back";
+  throw new CliError(exitCodes.usage, `${fault}. Give --cid for messages of a conversation, or --system.`);
 }

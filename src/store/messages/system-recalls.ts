@@ -1,0 +1,105 @@
+import { toSeconds } from "../../contract/identifiers.ts";
+import { addressOf } from "../../contract/log/log-event.ts";
+import { systemRecallPayload } from "../../contract/messages/changes.ts";
+import { isTexts, parseJson } from "../../lib/json/json-values.ts";
+import { createId } from "../../lib/text/ids.ts";
+import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
+import { isIn } from "../log/past.ts";
+import type { Row, Rows } from "../sql/driver.ts";
+import { blankMessages } from "./blanking.ts";
+import type { NewSystemRecall, SystemAudience, SystemRecallRefusal, SystemRecalls } from "./ports.ts";
+
+type SystemRow = Row & {
+  mid: string;
+  offset: number;
+  cid: string | null;
+  uids: string | null;
+  recalled_at: number | null;
+};
+type ConversationRow = Row & { id: string; log_start: number; past_start: number | null };
+type Looking = Pick<Rows, "find">;
+
+/** System messages with one audience, as that hears of their recall together. */
+type Group = { cid: string | undefined; uids: string[] | undefined; ids: string[]; offsets: number[] };
+
+const columns = ["mid", "offset", "cid", "uids", "recalled_at"];
+
+/** Creates the recalls of system messages. Each is decided and made under the lock of its organization. */
+export function createSystemRecalls({ writer }: { writer: LogWriter }): SystemRecalls {
+  return {
+    recall: (recall) =>
+      writer.change(recall.org, refused("organization"), async (transaction) => {
+        const groups = await plan(transaction.sql.rows, recall);
+        if ("outcome" in groups) return groups;
+        for (const group of groups) await recallGroup(transaction, recall, group);
+        return { outcome: "changed" };
+      }),
+    check: (recall) =>
+      writer.check(recall.org, async ({ rows }, head) => {
+        if (head === undefined) return refused("organization");
+        const groups = await plan(rows, recall);
+        return "outcome" in groups ? groups : { outcome: "changed", audiences: groups.map(toAudience) };
+      }),
+  };
+}
+
+/** What will be recalled, by audience. A message to a conversation that was deleted since is not found. */
+async function plan(
+  rows: Looking,
+  { org, sender, ids: named }: NewSystemRecall,
+): Promise<Group[] | SystemRecallRefusal> {
+  const ids = [...new Set(named)];
+  const keys = ids.map((mid) => ({ mid, sender, org, kind: "system" }));
+  const found = await rows.find<SystemRow>("event", columns, keys);
+  const cids = [...new Set(found.flatMap(({ cid }) => cid ?? []))];
+  const conversationKeys = cids.map((id) => ({ org, id }));
+  const conversations = new Map(
+    (await rows.find<ConversationRow>("conversation", ["id", "log_start", "past_start"], conversationKeys)).map(
+      (conversation) => [conversation.id, conversation],
+    ),
+  );
+  const groups = new Map<string, Group>();
+  const missing = new Set(ids);
+  for (const row of found) {
+    const { mid, cid, uids } = row;
+    const conversation = cid === null ? undefined : conversations.get(cid);
+    const isThere = cid === null || (conversation !== undefined && isIn(conversation, row));
+    if (row.recalled_at !== null || !isThere) continue;
+    const audience = JSON.stringify([cid, uids]);
+    const group = groups.get(audience) ?? { cid: cid ?? undefined, uids: textsIn(uids), ids: [], offsets: [] };
+    groups.set(audience, group);
+    group.ids.push(mid);
+    group.offsets.push(Number(row.offset));
+    missing.delete(mid);
+  }
+  const [message] = missing;
+  if (message === undefined) return [...groups.values()];
+  const isUser = (await rows.find<Row>("user", ["id"], [{ org, id: sender }])).length > 0;
+  return isUser ? { ...refused("message"), message } : refused("user");
+}
+
+async function recallGroup(
+  transaction: LogTransaction,
+  { org, sender, at, keyId }: NewSystemRecall,
+  { cid, uids, ids, offsets }: Group,
+): Promise<void> {
+  await blankMessages(transaction, { org, offsets, at });
+  const payload = systemRecallPayload({ ids, from: sender, t: toSeconds(at) });
+  const event = { org, kind: "system_recall" as const, id: createId(at), cid, sender, uids, payload, keyId };
+  transaction.emit({ ...event, createdAt: at });
+}
+
+function toAudience(group: Group): SystemAudience {
+  const { cid = "", uids = [] } = group;
+  const address = addressOf(group);
+  return address === "users" ? { address, uids } : address === "conversation" ? { address, cid } : { address };
+}
+
+function textsIn(text: string | null): string[] | undefined {
+  const value = text === null ? undefined : parseJson(text);
+  return isTexts(value) ? value : undefined;
+}
+
+function refused(missing: SystemRecallRefusal["missing"]): SystemRecallRefusal {
+  return { outcome: "refused", missing };
+}
