@@ -15,6 +15,7 @@ export function createGatewayFigures({ nodeId, clock, steadyClock }: Dependencie
     message_delete: 0,
     system_message_delete: 0,
     message_read: 0,
+    system_message_read: 0,
   };
   const latency = {
     own: createHistogram(spanBuckets),

@@ -24,6 +24,7 @@ import { createBatches } from "../services/messages/batches.ts";
 import { createChanges } from "../services/messages/changes.ts";
 import { createDryRuns } from "../services/messages/dry-runs.ts";
 import { createHistoryReader } from "../services/messages/history.ts";
+import { createInboxes } from "../services/messages/inboxes.ts";
 import { createMessages } from "../services/messages/messages.ts";
 import { createReads } from "../services/messages/reads.ts";
 import { createRecovery } from "../services/messages/recovery.ts";
@@ -106,6 +107,7 @@ export function createServices(context: Context, dependencies: Dependencies) {
     batches: createBatches({ ...shared, dryRuns, slots: slotsOf("batches") }),
     changes: createChanges(shared),
     reads: createReads(shared),
+    inboxes: createInboxes(shared),
     ...createScheduling(shared),
     ...createWebhookService({
       ...shared,

@@ -165,8 +165,8 @@ test("the contents of a deleted conversation are kept a day longer than `since` 
 test("messages within reach of `since` are all kept, and a removed one cannot be resumed from", async () => {
   const ids = await sendDaily(12);
   await createNode({ messages: 8 }).run();
-  const recovery = createRecovery({ missed: context.store.missed, maxMessages: 1_000, maxDays: 7, clock });
-  const absence = { org: "o1", uid: "u1", head: 13 };
+  const recovery = createRecovery({ ...context.store, maxMessages: 1_000, maxDays: 7, clock });
+  const absence = { org: "o1", uid: "u1", head: 13, hasInboxes: false };
   const missed = async (since: string) => {
     const after = await recovery.resumeAfter(absence, since);
     return after === undefined ? undefined : (await recovery.read(absence, after, 1024 * 1024)).length;

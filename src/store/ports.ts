@@ -23,6 +23,8 @@ export type NewSend = {
   files?: readonly NamedFile[] | undefined;
   /** The recipients of a system message; empty if they are the participants of `cid`, or everyone. */
   uids: string[] | undefined;
+  /** Until when inboxes keep a system message, in milliseconds since the Unix epoch, and its key, if it has one. */
+  kept?: { until: number; key?: string | undefined } | undefined;
   /** Milliseconds since the Unix epoch. */
   createdAt: number;
   /** The API key it was sent with: kept for operators, never delivered. */
@@ -328,6 +330,8 @@ export type UserSnapshot = {
   tokensValidAfter: number;
   /** False if the user was deleted or never created. */
   isUser: boolean;
+  /** Whether the organization keeps system messages in inboxes. */
+  hasInboxes: boolean;
   /** Whether the token was revoked. */
   isRevoked: boolean;
   /** Whether every token of the user is refused; true even for a blocked user who was deleted. */

@@ -16,6 +16,8 @@ import {
 import { createUserReads, createUserWrites } from "./directory/users.ts";
 import { createFileReads, createFileWrites } from "./files/files.ts";
 import { createFileUpkeep } from "./files/upkeep.ts";
+import { createInboxReads } from "./inbox/inbox-reads.ts";
+import { createInboxWrites } from "./inbox/inbox-writes.ts";
 import { createKeyReads, createKeyWrites } from "./keys/keys.ts";
 import { createBatchLog } from "./log/batch-log.ts";
 import { createLogReader } from "./log/log-reader.ts";
@@ -62,6 +64,7 @@ export function createWrites({ driver, thread, announce }: WriteOptions) {
     imports: createImportWrites({ writer }),
     changes: createMessageChanges({ writer }),
     systemRecalls: createSystemRecalls({ writer }),
+    inboxes: createInboxWrites({ writer }),
     erasures: createErasureWrites({ driver, writer }),
     readMarks: createReadMarkWrites({ writer }),
     schedule: createScheduleWrites({ writer }),
@@ -147,6 +150,7 @@ export function createStore({ reader, writes, announce, observer, batchSize, ove
     sent: createSentReads({ reader }),
     changes: writes.changes,
     systemRecalls: writes.systemRecalls,
+    inboxes: { ...createInboxReads({ reader }), ...writes.inboxes },
     erasures: { ...createErasureReads({ reader }), ...writes.erasures },
     recipients: createRecipientReads({ reader }),
     checks: writes.batches,

@@ -334,6 +334,7 @@ describe("the audit log", () => {
       listScheduled: "all",
       listWebhookDeliveries: "all",
       getSystemMessage: "all",
+      listInbox: "all",
       listRecipients: "all",
       listSystemRecipients: "all",
       exportOrganization: "all",

@@ -8,6 +8,7 @@ export const eventNames = {
   recall: "message_delete",
   system_recall: "system_message_delete",
   read: "message_read",
+  system_read: "system_message_read",
 } as const satisfies Partial<Record<EventKind, string>>;
 
 /** The name of an event that clients hear. */

@@ -3,12 +3,14 @@ import {
   conversationExample,
   earlierMessageExample,
   exampleIds,
+  inboxItemExample,
   messageDeleteExample,
   messageEditExample,
   messageExample,
   messageReadExample,
   systemMessageDeleteExample,
   systemMessageExample,
+  systemMessageReadExample,
   tokenExample,
 } from "../documents/examples.ts";
 import { errorCatalogue } from "../errors/errors.ts";
@@ -21,6 +23,7 @@ import {
   systemMessageDeleteEvent,
   systemMessageEvent,
 } from "../messages/events.ts";
+import { systemMessageReadEvent } from "../messages/inbox.ts";
 import { messageReadEvent } from "../messages/reads.ts";
 import {
   type FrameOperation,
@@ -108,6 +111,20 @@ export const frameExchanges: Record<FrameOperation, FrameExchange> = {
     request: { cid: exampleIds.conversation, ids: [messageExample._id] },
     response: { success: true },
   }),
+  system_message_list: exchange("system_message_list", {
+    summary:
+      "Pages through the user's inbox, newest first: system messages with `keep_days` that were addressed to the user. A page ends early after 512 KiB.",
+    id: "13",
+    request: { limit: 50, unread: true },
+    response: { system_messages: [inboxItemExample] },
+  }),
+  system_message_read: exchange("system_message_read", {
+    summary:
+      "Marks system messages in the user's inbox as read, or with `seen` as seen. The user's connections hear `system_message_read`. Repeating it has no effect.",
+    id: "14",
+    request: { ids: [systemMessageExample._id] },
+    response: { success: true },
+  }),
   get_users_by_ids: exchange("get_users_by_ids", {
     summary:
       "Tells about users who share a conversation with the user. Others are left out, whether they exist or not.",
@@ -180,7 +197,7 @@ export const frameEvents = {
   system_message: {
     title: "System message",
     summary:
-      "A system message to the user, to one of the user's conversations, or to everyone in the organization. System messages are never replayed.",
+      "A system message to the user, to one of the user's conversations, or to everyone in the organization. Only those with `keep_days` are replayed.",
     schema: systemMessageEvent,
     example: { system_message: systemMessageExample },
   },
@@ -205,10 +222,17 @@ export const frameEvents = {
     schema: messageDeleteEvent,
     example: { message_delete: messageDeleteExample },
   },
+  system_message_read: {
+    title: "System message read",
+    summary:
+      "The user has seen or read system messages in the inbox, on one of the user's connections. Never replayed: after a gap, `system_message_list` tells.",
+    schema: systemMessageReadEvent,
+    example: systemMessageReadExample,
+  },
   system_message_delete: {
     title: "System message delete",
     summary:
-      "System messages to the user were taken back. A client removes those that it knows. Never replayed, like system messages.",
+      "System messages to the user were taken back. A client removes those that it knows. Replayed only for those with `keep_days`.",
     schema: systemMessageDeleteEvent,
     example: { system_message_delete: systemMessageDeleteExample },
   },

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { isAtMost } from "../../lib/text/text.ts";
 import { createdAt, identifier, identifiers, isoTime } from "../identifiers.ts";
 import { listedMessageSchema } from "../messages/events.ts";
+import { inboxItem, inboxRequests } from "../messages/inbox.ts";
 import { maxReadIds, maxUnread } from "../messages/reads.ts";
 
 const maxTokenCharacters = 8192;
@@ -69,6 +70,7 @@ export const frameRequests = {
         "The `_id`s of messages of the conversation: it is read up to the newest of them. Without `ids`, it is read up to its end.",
     }),
   }),
+  ...inboxRequests,
   get_users_by_ids: z.strictObject({
     ids: identifiers("user", maxNamed).meta({ description: "The users." }),
   }),
@@ -149,6 +151,9 @@ export const frameResponses = {
     recovered: z.boolean().optional().meta({
       description: "Whether the server replays everything that was missed. Present only if the request had `since`.",
     }),
+    unread_system_messages_count: z.int().min(0).optional().meta({
+      description: "The number of unread system messages in the user's inbox. Absent while the user has none.",
+    }),
   }),
   ping: z.strictObject({ pong: z.strictObject({}) }),
   conversation_list: z.strictObject({
@@ -158,6 +163,8 @@ export const frameResponses = {
   message_list: z.strictObject({ messages: z.array(listedMessageSchema) }),
   ack: z.strictObject({ success: z.literal(true) }),
   message_read: z.strictObject({ success: z.literal(true) }),
+  system_message_list: z.strictObject({ system_messages: z.array(inboxItem) }),
+  system_message_read: z.strictObject({ success: z.literal(true) }),
   get_users_by_ids: z.strictObject({
     users: z.array(userView).meta({
       description: "By id: those of the users who share a conversation with the user, and the user itself.",

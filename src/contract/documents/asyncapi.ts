@@ -17,6 +17,7 @@ const streamedEvents = [
   "message_delete",
   "system_message_delete",
   "message_read",
+  "system_message_read",
   "session",
 ] as const;
 const errorName = "ErrorResponse";

@@ -143,6 +143,19 @@ export const systemMessageExample = {
   x: { kind: "payment_received", amount: "12.50" },
 };
 
+/** The same system message in an inbox. */
+export const inboxItemExample = {
+  ...systemMessageExample,
+  created_at: createdAt,
+  seen_at: toIso(time + 3_200),
+  read_at: null,
+};
+
+/** The user has read it. */
+export const systemMessageReadExample = {
+  system_message_read: { ids: [systemMessageExample._id], seen: false, t: toSeconds(time + 9_100) },
+};
+
 /** A recall of that system message. */
 export const systemMessageDeleteExample = {
   ids: [systemMessageExample._id],

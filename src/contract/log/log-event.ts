@@ -1,4 +1,14 @@
-const knownKinds = ["message", "system", "membership", "session", "edit", "recall", "system_recall", "read"] as const;
+const knownKinds = [
+  "message",
+  "system",
+  "membership",
+  "session",
+  "edit",
+  "recall",
+  "system_recall",
+  "read",
+  "system_read",
+] as const;
 
 /**
  * The kind of an event in an organization's log. Three kinds are delivered to nobody: `blank`, a message or system message that
@@ -34,7 +44,7 @@ export type LogEvent = {
   payload: string;
   /**
    * The recipients of a `system` or `system_recall` event that names them, empty for one that names none (`addressOf`); of a
-   * `read` event the author whose messages were read.
+   * `read` event the author whose messages were read, of a `system_read` event the user who has read system messages.
    */
   uids: string[] | undefined;
   /**

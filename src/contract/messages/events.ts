@@ -40,7 +40,7 @@ export const messageEvent = z.strictObject({ message: messageSchema }).meta({ id
 
 /**
  * A system message, as recipients see it (seed, 2.5). Four members are always present; `cid` is the fifth of one that was
- * sent to a conversation.
+ * sent to a conversation, `created_at` and `key` are those of one that is kept.
  */
 export const systemMessageSchema = z.strictObject({
   _id: z.string().meta({ description: "The `messageSystem.id` of the send." }),
@@ -49,6 +49,12 @@ export const systemMessageSchema = z.strictObject({
   x: freeForm,
   cid: z.string().optional().meta({
     description: "The conversation that it was sent to. Absent if it was sent to a list of users or to everyone.",
+  }),
+  created_at: createdAt.optional().meta({
+    description: "When it was sent, in ISO 8601 UTC with milliseconds. Only system messages with `keep_days` have it.",
+  }),
+  key: z.string().optional().meta({
+    description: "It replaces earlier ones of the same sender with this key. Absent if it was sent without one.",
   }),
 });
 

@@ -4,6 +4,7 @@ import { dryRunResponse } from "../delivery.ts";
 import { maxContentTypeCharacters, maxNameCharacters } from "../files.ts";
 import { identifier, text, userIds } from "../identifiers.ts";
 import type { PayloadLimits } from "../limits.ts";
+import { keeping } from "./inbox.ts";
 
 /** Free-form parameters: any JSON object, delivered with exactly the members and values that were sent. */
 export function customParameters(maxBytes: number) {
@@ -117,8 +118,11 @@ export function createSendSystemMessageRequest(limits: PayloadLimits) {
         .optional()
         .meta({ description: "`true` sends it to all users of the organization." }),
       x: customParameters(limits.xBytes).default({}),
+      ...keeping,
     })
     .superRefine((given, { addIssue }) => {
+      if (given.key !== undefined && given.keep_days === undefined)
+        addIssue({ code: "custom", message: "needs `keep_days`", path: ["key"] });
       const [first, ...others] = addresses.filter((name) => given[name] !== undefined);
       if (first === undefined) addIssue({ code: "custom", message: oneAddress, path: ["uids"] });
       for (const name of others)

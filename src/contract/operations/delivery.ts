@@ -6,7 +6,13 @@ import {
   systemMessageReport,
   systemRecipientQuery,
 } from "../delivery.ts";
-import { messageReportExample, recipientExamples, systemMessageReportExample } from "../documents/examples.ts";
+import {
+  inboxItemExample,
+  messageReportExample,
+  recipientExamples,
+  systemMessageReportExample,
+} from "../documents/examples.ts";
+import { inboxPage, inboxQuery } from "../messages/inbox.ts";
 import { defineOperation, pageAnswers } from "./operation.ts";
 
 const read = { method: "get", tag: "Messages", scope: "history:read", audit: "all" } as const; // message content is shown
@@ -14,7 +20,7 @@ const read = { method: "get", tag: "Messages", scope: "history:read", audit: "al
 const aboutPages =
   "The list is current to about a second. A page may hold fewer entries than `limit`; the list ends only when `cursor` is `null`.";
 
-/** Sent messages, their delivery reports and their recipients (api.md, sections 2.3 and 4). */
+/** Sent messages, their delivery reports and their recipients, and the inboxes of users (api.md, sections 2.3, 2.4 and 4). */
 export const deliveryOperations = {
   getMessage: defineOperation({
     ...read,
@@ -36,6 +42,16 @@ export const deliveryOperations = {
       200: { description: "The system message.", schema: systemMessageReport, example: systemMessageReportExample },
     },
     errors: ["organization_not_found", "message_not_found"],
+  }),
+  listInbox: defineOperation({
+    ...read,
+    path: "/admin/organizations/{org}/users/{uid}/system-messages",
+    summary: "List the inbox of a user",
+    description:
+      "The system messages with `keep_days` that were addressed to the user, newest first, and what the user has seen and read. A page may hold fewer entries than `limit`; the list ends only when `cursor` is `null`.",
+    query: inboxQuery,
+    answers: pageAnswers(inboxPage, [inboxItemExample]),
+    errors: ["organization_not_found", "user_not_found"],
   }),
   listRecipients: defineOperation({
     ...read,

@@ -31,7 +31,7 @@ function useAdmission() {
         const [org = "", uid = ""] = token.split("/");
         return { org, uid, issuedAt: 0, expiresAt: 1, tokenId: undefined };
       },
-      open: async (identity) => ({ ...identity, head: 0, headId: undefined, cids: [] }),
+      open: async (identity) => ({ ...identity, head: 0, headId: undefined, cids: [], hasInboxes: false }),
     },
     budgets,
     organizationLimits: {

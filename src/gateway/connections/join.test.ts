@@ -118,7 +118,16 @@ function createBusyLog() {
 test("a connection that joins where the log was purged misses nothing played during the read", async () => {
   const { sequencer, log } = createBusyLog();
   const { joiner, connection, roster, heard } = createOne({ sequencer, log });
-  const session = { org: "o", uid: "u", issuedAt: 0, expiresAt: 0, head: 100, headId: "e100", cids: ["c"] };
+  const session = {
+    org: "o",
+    uid: "u",
+    issuedAt: 0,
+    expiresAt: 0,
+    head: 100,
+    headId: "e100",
+    cids: ["c"],
+    hasInboxes: false,
+  };
   await joiner.join(connection, session, undefined, () => undefined);
   const played = sequencer.position;
   expect(played).toBeGreaterThan(200);
@@ -158,7 +167,16 @@ test("what is taken back while a page of missed events is on its way is not writ
     log: { readAfter: unused },
     recovery,
   });
-  const session = { org: "o", uid: "u", issuedAt: 0, expiresAt: 0, head: 9, headId: "e9", cids: ["c"] };
+  const session = {
+    org: "o",
+    uid: "u",
+    issuedAt: 0,
+    expiresAt: 0,
+    head: 9,
+    headId: "e9",
+    cids: ["c"],
+    hasInboxes: false,
+  };
   await joiner.join(connection, session, "e1", () => undefined);
   expect(heard).toEqual(["e3", "e5", "e10"]);
   expect(given).toEqual(["e3"]);

@@ -103,7 +103,7 @@ export function createJoiner(dependencies: Dependencies) {
           if (!connection.isOpen) return;
           ledger.given(
             uid,
-            there.filter(({ kind, isRecipient }) => kind === "message" && isRecipient).map((one) => ({ ...one, org })),
+            there.filter((event) => isReported(event) && event.isRecipient).map((one) => ({ ...one, org })),
           );
           after = end;
         },
@@ -119,7 +119,7 @@ export function createJoiner(dependencies: Dependencies) {
       if (conversationKinds.has(kind) && cids.has(cid) && isThere(event, sequencer)) heard.push(event);
       const isNamed = () => uids?.includes(connection.uid) === true;
       if (addressedKinds.has(kind) && isAddressed(event, cids, isNamed) && isThere(event, sequencer)) heard.push(event);
-      if (kind === "read" && isNamed()) heard.push(event);
+      if ((kind === "read" || kind === "system_read") && isNamed()) heard.push(event);
       if (kind === "membership") facts.follow(event, connection.uid, cids);
       if (kind === "session" && endsSession(sessionEndOf(event), connection)) {
         connection.end("removed");
@@ -127,7 +127,7 @@ export function createJoiner(dependencies: Dependencies) {
       }
     }
     if (heard.length > 0) connection.deliver(heard);
-    const counted = heard.filter(({ kind }) => kind === "message" || kind === "system");
+    const counted = heard.filter(isReported);
     if (connection.isOpen) ledger.given(connection.uid, counted);
   }
 
@@ -208,6 +208,11 @@ export function createJoiner(dependencies: Dependencies) {
 
 /** Joins connections to their organization's event stream. */
 export type Joiner = ReturnType<typeof createJoiner>;
+
+/** Whether a report tells of the event's deliveries. */
+function isReported({ kind }: HeardEvent): boolean {
+  return kind === "message" || kind === "system";
+}
 
 /** Whether the text of an event may be written: not if it was recalled since it was read. */
 function isThere(event: HeardEvent, { hasRecalled }: Sequencer): boolean {

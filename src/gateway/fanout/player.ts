@@ -157,6 +157,7 @@ export function createPlayer({
       case "system":
         return playSystem(event);
       case "read":
+      case "system_read":
         return playToRecipients(event).played;
       case "membership":
         playMembership(event);

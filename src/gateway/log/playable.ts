@@ -51,6 +51,8 @@ export function createPlayables({ bus, log, recovery, facts, onUnplayable }: Dep
         );
       case "read":
         return uids !== undefined && isSaid(payload, "message_read");
+      case "system_read":
+        return uids !== undefined && isSaid(payload, "system_message_read");
       case "membership":
         return isReadable(() => facts.membershipOf(event));
       case "session":
@@ -99,7 +101,7 @@ export function createPlayables({ bus, log, recovery, facts, onUnplayable }: Dep
         for (let from = after; ; ) {
           const page = await recovery.read(absence, from, maxBytes);
           const said = page.filter(({ offset, id, kind, cid, payload }) => {
-            const event = { org: absence.org, offset, id, kind, cid, payload, uids: undefined };
+            const event = { org: absence.org, offset, id, kind, cid, payload, uids: [] }; // whose it is was decided
             const isSaid = isPlayable(event, says);
             if (!isSaid) tell(event);
             return isSaid;

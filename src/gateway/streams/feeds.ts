@@ -148,6 +148,8 @@ function createEventFilter(
     if (event.kind === "membership" && uid !== undefined) facts.follow(event, uid, joined);
     const name = eventNameOf(event.kind);
     if (name === undefined || (kind !== undefined && kind !== name)) return false;
+    if (event.kind === "system_read")
+      return cid === undefined && (uid === undefined || event.uids?.includes(uid) === true);
     if (event.kind === "read") {
       const { reader, author, cid: ofRead } = facts.readOf(event);
       return (cid === undefined || cid === ofRead) && (uid === undefined || uid === reader || uid === author);

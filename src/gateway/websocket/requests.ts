@@ -9,6 +9,7 @@ import type { Acquaintances } from "../../services/directory/acquaintances.ts";
 import type { FileAddresses } from "../../services/files/file-addresses.ts";
 import { requestCosts } from "../../services/limits/costs.ts";
 import type { HistoryReader } from "../../services/messages/history.ts";
+import type { Inboxes } from "../../services/messages/inboxes.ts";
 import type { Reads } from "../../services/messages/reads.ts";
 import type { Activity, ActivityListener } from "../activity.ts";
 import type { Connection } from "../connections/connection.ts";
@@ -18,6 +19,7 @@ export type RequestServices = {
   history: Pick<HistoryReader, "conversationsOf" | "messagesFor">;
   receipts: Pick<Receipts, "acknowledge">;
   reads: Pick<Reads, "markAs">;
+  inboxes: Pick<Inboxes, "list" | "mark" | "countUnread">;
   acquaintances: Pick<Acquaintances, "usersByIds" | "participantsByCids">;
   fileAddresses: Pick<FileAddresses, "urlsOf">;
 };
@@ -63,7 +65,7 @@ export type RequestHandler = (asker: Asker, operation: Operation, payload: unkno
 
 /** Creates the handler of every request but `connect`. */
 export function createRequestHandler(dependencies: Dependencies): RequestHandler {
-  const { history, receipts, reads, acquaintances, fileAddresses, activity, onAcknowledged } = dependencies;
+  const { history, receipts, reads, inboxes, acquaintances, fileAddresses, activity, onAcknowledged } = dependencies;
 
   const handlers: Record<Operation, Handler<unknown>> = {
     ping: on(frameRequests.ping, async () => pong),
@@ -88,6 +90,14 @@ export function createRequestHandler(dependencies: Dependencies): RequestHandler
         .markAs({ org, uid, cid, ids })
         .catch((error) => refuseAsReader(error, { user: uid, conversation: cid }));
       return success;
+    }),
+    system_message_list: on(frameRequests.system_message_list, async ({ org, uid }, query) => {
+      const system_messages = await inboxes.list(org, uid, query);
+      return { body: { system_messages }, addedCost: requestCosts.request };
+    }),
+    system_message_read: on(frameRequests.system_message_read, async ({ org, uid }, marks) => {
+      await inboxes.mark(org, uid, marks);
+      return { ...success, addedCost: requestCosts.request };
     }),
     get_users_by_ids: on(frameRequests.get_users_by_ids, async ({ org, uid }, { ids }) => {
       const users = await acquaintances.usersByIds(org, uid, ids);

@@ -27,6 +27,7 @@ async function codeAfter(tokens: string[], open: (token: string, state: SocketSt
     },
     joiner: { join: async (_connection, _session, _since, admit) => admit(undefined) },
     handle: unused,
+    inboxes: { countUnread: unused },
     budgets: { require: () => undefined, charge: () => undefined },
     clock: { now: () => 0 },
     onError: unused,
@@ -72,6 +73,7 @@ const sessionOf = (tokenId: string): Session => ({
   head: 1,
   headId: "e1",
   cids: [],
+  hasInboxes: false,
 });
 
 test("a token that is revoked while it takes over a session does not hold the connection open", async () => {

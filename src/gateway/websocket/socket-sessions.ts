@@ -3,6 +3,7 @@ import { HeraldError } from "../../contract/errors/errors.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import { validate } from "../../contract/requests.ts";
 import { requestCosts } from "../../services/limits/costs.ts";
+import type { Inboxes } from "../../services/messages/inboxes.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
 import { tellFault } from "../connections/faults.ts";
 import type { LineParts } from "../connections/line-parts.ts";
@@ -14,20 +15,24 @@ import { type Closing, closeSocket, type Socket, type SocketConnection, type Soc
 
 type Dependencies = Pick<LineParts, "admission" | "joiner" | "clock" | "onError"> & {
   handle: RequestHandler;
+  inboxes: Pick<Inboxes, "countUnread">;
   budgets: UserBudgets;
 };
 
 /** The client's part of `connect`: the last message it saw, and its name for its device. */
 type Hello = { since?: string | undefined; device?: string | undefined };
 
+/** What `connect` answers besides: whether all that was missed comes, and how much is unread in the inbox. */
+type Found = { isRecovered: boolean | undefined; unread: number | undefined };
+
 type Asker = SocketConnection | undefined;
 type Asked = { id: FrameId; payload: unknown };
 
 /** Creates the socket sessions of one node. */
 export function createSocketSessions(dependencies: Dependencies) {
-  const { admission, joiner, handle, budgets, clock, onError } = dependencies;
+  const { admission, joiner, handle, inboxes, budgets, clock, onError } = dependencies;
 
-  function connectBody(socket: Socket, session: Session, isRecovered: boolean | undefined): object {
+  function connectBody(socket: Socket, session: Session, { isRecovered, unread }: Found): object {
     return {
       success: true,
       organization_id: session.org,
@@ -35,6 +40,7 @@ export function createSocketSessions(dependencies: Dependencies) {
       connection_id: socket.data.id,
       expires_at: toIso(session.expiresAt),
       ...(isRecovered !== undefined && { recovered: isRecovered }),
+      ...(unread !== undefined && { unread_system_messages_count: unread }),
     };
   }
 
@@ -62,8 +68,9 @@ export function createSocketSessions(dependencies: Dependencies) {
     const { user, address } = socket.data;
     if (user === undefined) {
       const session = await admission.admit(line.owner, token, address);
+      const unread = session.hasInboxes ? await inboxes.countUnread(session) : undefined;
       await begin(socket, line, session, { since, device }, (isRecovered) =>
-        reply(responseFrame(id, connectBody(socket, session, isRecovered))),
+        reply(responseFrame(id, connectBody(socket, session, { isRecovered, unread }))),
       );
       return;
     }
@@ -79,7 +86,10 @@ export function createSocketSessions(dependencies: Dependencies) {
     // The end of this token may have been played while another token held the connection open.
     if (session.tokenId !== undefined) await admission.renew(line.owner, token, address);
     timer.extend(session.expiresAt);
-    reply(responseFrame(id, connectBody(socket, session, since === undefined ? undefined : false)));
+    const unread = session.hasInboxes ? await inboxes.countUnread(session) : undefined;
+    reply(
+      responseFrame(id, connectBody(socket, session, { isRecovered: since === undefined ? undefined : false, unread })),
+    );
   }
 
   /** Answers any request but `connect`, and charges for it. */

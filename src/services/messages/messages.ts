@@ -3,6 +3,7 @@ import { errorAbout } from "../../contract/errors/naming.ts";
 import { anyBytes } from "../../contract/files.ts";
 import { toIso, toSeconds } from "../../contract/identifiers.ts";
 import type { Message, SystemMessageEvent } from "../../contract/messages/events.ts";
+import { keptUntil } from "../../contract/messages/inbox.ts";
 import type {
   SendMessageRequest,
   SendMessageResponse,
@@ -119,7 +120,11 @@ function toNamedFile({ file_id, name, size = 0, content_type }: Attachment): Nam
  */
 export async function toSystemSend(
   caller: Caller,
-  { organizationId, senderId, messageSystem: { id: givenMid, x, uids: givenUids, cid } }: SendSystemMessageRequest,
+  {
+    organizationId,
+    senderId,
+    messageSystem: { id: givenMid, x, uids: givenUids, cid, keep_days, key },
+  }: SendSystemMessageRequest,
   createdAt: number,
 ): Promise<NewSend & { mid: string; uids: string[] }> {
   permitOrganization(caller, organizationId);
@@ -129,8 +134,17 @@ export async function toSystemSend(
   const { uids, sorted } = await toDistinct(givenUids ?? []);
   const recipients = givenUids !== undefined ? sorted : cid !== undefined ? { cid } : "everyone";
   const event: SystemMessageEvent = {
-    system_message: { _id: mid, t: toSeconds(createdAt), from: senderId, x, ...(cid !== undefined && { cid }) },
+    system_message: {
+      _id: mid,
+      t: toSeconds(createdAt),
+      from: senderId,
+      x,
+      ...(cid !== undefined && { cid }),
+      ...(keep_days !== undefined && { created_at: toIso(createdAt) }),
+      ...(key !== undefined && { key }),
+    },
   };
+  const kept = keep_days === undefined ? undefined : { until: keptUntil(createdAt, keep_days), key };
   return {
     org: organizationId,
     kind: "system",
@@ -138,9 +152,10 @@ export async function toSystemSend(
     cid,
     sender: senderId,
     mid,
-    fingerprint: fingerprintOf([x, recipients]),
+    fingerprint: fingerprintOf([x, recipients, ...(keep_days === undefined ? [] : [{ keep_days, key }])]),
     payload: JSON.stringify(event),
     uids,
+    kept,
     createdAt,
     keyId: caller.keyId,
   };

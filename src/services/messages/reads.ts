@@ -1,4 +1,4 @@
-import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import { unavailable } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import type { MarkReadRequest } from "../../contract/messages/reads.ts";
 import { createBatcher } from "../../lib/queues/batcher.ts";
@@ -7,6 +7,7 @@ import type { Clock } from "../../lib/time/clock.ts";
 import type { NewRead, ReadCall, ReadMarks, ReadResult, ReadScope } from "../../store/reads/ports.ts";
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
+import { failAlone, type Outcome, resultOf } from "./fail-alone.ts";
 import { missingCodes } from "./messages.ts";
 
 /** Marks conversations as read. */
@@ -44,23 +45,8 @@ export function toReadCall(caller: Caller, { organizationId, senderId, messageRe
 
 /** Creates reads on the store. Those of one turn of the event loop, and those that arrive during a commit, share one. */
 export function createReads({ readMarks, use, clock }: Dependencies) {
-  type Marked = { result: ReadResult } | { error: unknown };
-
-  const markAll = async (reads: NewRead[]): Promise<Marked[]> =>
-    (await readMarks.markAll(reads)).map((result) => ({ result }));
-
-  const batcher = createBatcher<NewRead, Marked>({
-    async flush(reads) {
-      try {
-        return await markAll(reads);
-      } catch (error) {
-        if (reads.length === 1 || error instanceof HeraldError) throw error;
-        const marked: Marked[] = []; // a bad one fails alone
-        const asFailed = (failure: unknown) => [{ error: failure }];
-        for (const read of reads) marked.push(...(await markAll([read]).catch(asFailed)));
-        return marked;
-      }
-    },
+  const batcher = createBatcher<NewRead, Outcome<ReadResult>>({
+    flush: failAlone((reads: NewRead[]) => readMarks.markAll(reads)),
     maxBatch,
     maxWaiting,
     keyOf: ({ org }) => org,
@@ -71,9 +57,7 @@ export function createReads({ readMarks, use, clock }: Dependencies) {
     const tell = use.admitChange(read.org, bytesOfRead);
     let result: ReadResult = 0;
     try {
-      const marked = await batcher.add(read);
-      if ("error" in marked) throw marked.error;
-      result = marked.result;
+      result = resultOf(await batcher.add(read));
       return result;
     } finally {
       tell(typeof result === "number" && result > 0);

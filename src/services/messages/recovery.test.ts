@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startPostgres } from "../../../test/harness/engines/postgres.ts";
+import { createInboxReads } from "../../store/inbox/inbox-reads.ts";
 import { createMissedEvents } from "../../store/messages/history.ts";
 import { migrateStore } from "../../store/migrate.ts";
 import { connectPostgres } from "../../store/postgres/postgres.ts";
@@ -52,11 +53,12 @@ async function replay(driver: Driver, head: number, after = 0) {
   const missed = createMissedEvents({ reader: driver });
   const recovery = createRecovery({
     missed,
+    inboxes: createInboxReads({ reader: driver }),
     maxMessages: Number.POSITIVE_INFINITY,
     maxDays: 7,
     clock: { now: () => 1 },
   });
-  const absence = { org, uid, head };
+  const absence = { org, uid, head, hasInboxes: true };
   const offsets: number[] = [];
   for (let pages = 0; ; pages++) {
     const page = await recovery.read(absence, offsets.at(-1) ?? after, 1024 * 1024);

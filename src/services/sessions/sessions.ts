@@ -11,8 +11,8 @@ import type { Identity, Tokens } from "./tokens.ts";
 const maxNewcomersWaiting = 20_000;
 const maxKnownRevocations = 10_000;
 
-/** A user allowed to connect, and the place in the log at which that was decided. */
-export type Session = Identity & { head: number; headId: string | undefined; cids: string[] };
+/** A user allowed to connect, the place in the log at which that was decided, and whether the organization has inboxes. */
+export type Session = Identity & { head: number; headId: string | undefined; cids: string[]; hasInboxes: boolean };
 
 /** Decides who may connect. */
 export type Sessions = ReturnType<typeof createSessions>;
@@ -95,13 +95,13 @@ export function createSessions({
       if (isRevoked) revocations.learnUser(identity, validAfter);
       if (snapshot?.isRevoked === true) revocations.learnToken(identity);
       if (snapshot === undefined || isRevoked || snapshot.isRevoked) refuse(revoked());
-      const { head, headId, cids, isUser, isBlocked } = snapshot;
+      const { head, headId, cids, isUser, isBlocked, hasInboxes } = snapshot;
       if (isBlocked) {
         const detail = "this user is blocked; only the operator of this service can unblock the user";
         refuse(new HeraldError("unauthorized", detail, { closes: "removed" }));
       }
       if (!isUser) await newcomers.add({ org, uid });
-      return { ...identity, head, headId, cids };
+      return { ...identity, head, headId, cids, hasInboxes };
     },
   };
 }

@@ -29,6 +29,7 @@ const pageOfParticipants = `SELECT u.id, u.name, u.created_at FROM participant p
 // no row, so it is looked up once.
 const readSnapshot = `SELECT ${headColumns}, o.tokens_valid_after AS org_valid_after, u.tokens_valid_after AS user_valid_after,
     u.blocked_at, CASE WHEN EXISTS (SELECT 1 FROM revoked_token WHERE org = ? AND uid = ? AND jti = ?) THEN 1 ELSE 0 END AS is_revoked,
+    CASE WHEN EXISTS (SELECT 1 FROM inbox WHERE inbox.org = o.id) THEN 1 ELSE 0 END AS has_inboxes,
     CASE WHEN u.deleted_at IS NULL THEN u.id END AS uid, p.cid
   FROM organization o
   LEFT JOIN "user" u ON u.org = o.id AND u.id = ?
@@ -53,6 +54,7 @@ type SnapshotRow = {
   user_valid_after: number | null;
   blocked_at: number | null;
   is_revoked: number;
+  has_inboxes: number;
   uid: string | null;
   cid: string | null;
 };
@@ -123,6 +125,7 @@ export function createStanding({ reader }: { reader: Reader }): Standing {
         cids: rows.flatMap(({ cid }) => (cid === null ? [] : [cid])),
         tokensValidAfter: Math.max(Number(first.org_valid_after), Number(first.user_valid_after ?? 0)),
         isUser: first.uid !== null,
+        hasInboxes: Number(first.has_inboxes) === 1,
         isRevoked: Number(first.is_revoked) === 1,
         isBlocked: first.blocked_at !== null,
       };

@@ -98,6 +98,8 @@ function rowsOfOrganization(org: string, upTo: number): Ordered[] {
     { table: "attachment", key: ["file_id", "event_id"], ...ofOrganization },
     { table: "file", key: ["id"], ...ofOrganization },
     { table: "schedule", key: ["org"], ...ofOrganization },
+    { table: "inbox", key: ["place", `"offset"`], ...ofOrganization },
+    { table: "inbox_mark", key: ["uid"], ...ofOrganization },
     { table: "webhook", key: ["id"], ...ofOrganization },
     { table: "webhook_due", key: [`"offset"`, "webhook"], ...ofOrganization },
     { table: "webhook_delivery", key: ["webhook", "id"], ...ofOrganization },

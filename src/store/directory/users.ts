@@ -1,5 +1,6 @@
 import { rowsOfStep } from "../../lib/queues/steps.ts";
 import { createId } from "../../lib/text/ids.ts";
+import { forgetInbox } from "../inbox/inbox-writes.ts";
 import { requireKey } from "../keys/keys.ts";
 import { allSessionsOf, emitSessionEnd, recordLeaving } from "../log/control-events.ts";
 import type { LogTransaction, WriteDependencies } from "../log/log-writer.ts";
@@ -73,6 +74,7 @@ export function createUserWrites({ driver, writer }: WriteDependencies): UserWri
           if ((await sql.all(find, org, uid)).length === 0) return hasBegun;
           hasBegun = true;
           if (!(await leaveSome(transaction, { org, uid, now }))) return "more";
+          await forgetInbox(sql, org, uid);
           await sql.run(`UPDATE "user" SET deleted_at = ?, log_end = ? WHERE org = ? AND id = ?`, now, head, org, uid);
           await endSessions(transaction, org, uid, now);
           return true;

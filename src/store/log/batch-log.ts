@@ -2,6 +2,7 @@ import { HeraldError } from "../../contract/errors/errors.ts";
 import { joinIds } from "../../lib/text/ids.ts";
 import { nameFiles } from "../files/files.ts";
 import type { NamedFile } from "../files/ports.ts";
+import { type KeptSend, keepInInboxes } from "../inbox/inbox-writes.ts";
 import type { BatchLog, NewSend, SendOutcome, SendVerdict } from "../ports.ts";
 import type { Rows } from "../sql/driver.ts";
 import type { LogTransaction, LogWriter } from "./log-writer.ts";
@@ -67,9 +68,11 @@ export function appendInTransaction(
 ): SendOutcome[] {
   const touched = new Map<string, { org: string; id: string; updated_at: number }>();
   const naming: (NewSend & { files: readonly NamedFile[] })[] = [];
+  const keeping: KeptSend[] = [];
   const store = (send: NewSend, recipients?: number): SendOutcome => {
     const { offset, prev, webhooks } = emit(send, recipients);
     if (send.files !== undefined) naming.push({ ...send, files: send.files });
+    if (send.kept !== undefined) keeping.push({ ...send, kept: send.kept, offset });
     return { outcome: "stored", id: send.id, createdAt: send.createdAt, offset, prev, webhooks };
   };
   const outcomes = sends.map((send): SendOutcome => {
@@ -88,6 +91,7 @@ export function appendInTransaction(
 
   sql.lastly(sql.rows.update("conversation", ["org", "id"], [...touched.values()]));
   if (naming.length > 0) sql.lastly(nameFiles(sql, naming));
+  if (keeping.length > 0) sql.lastly(keepInInboxes(sql, keeping));
   return outcomes;
 }
 

@@ -3,14 +3,14 @@ import type { EventKind } from "../../contract/log/log-event.ts";
 /** A stored message with its offset. `editedAt`: when it was last edited, in milliseconds since the Unix epoch. */
 export type StoredMessage = { offset: number; payload: string; editedAt: number | undefined };
 
-/** A message, an edit or a recall that a user missed. */
+/** A message, an edit, a recall or a kept system message that a user missed. */
 export type MissedEvent = {
   offset: number;
   kind: EventKind;
   id: string;
-  cid: string;
+  cid: string | undefined;
   payload: string;
-  /** Whether the user has been a participant without interruption since the event. */
+  /** Whether the event was addressed to the user: who joined a conversation later, or left it since, is no recipient. */
   isRecipient: boolean;
 };
 

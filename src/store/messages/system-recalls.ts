@@ -3,6 +3,7 @@ import { addressOf } from "../../contract/log/log-event.ts";
 import { systemRecallPayload } from "../../contract/messages/changes.ts";
 import { isTexts, parseJson } from "../../lib/json/json-values.ts";
 import { createId } from "../../lib/text/ids.ts";
+import { keepRecall, takeOutOfInboxes } from "../inbox/inbox-writes.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import { isIn } from "../log/past.ts";
 import type { Row, Rows } from "../sql/driver.ts";
@@ -22,6 +23,7 @@ type Looking = Pick<Rows, "find">;
 /** System messages with one audience, as that hears of their recall together. */
 type Group = { cid: string | undefined; uids: string[] | undefined; ids: string[]; offsets: number[] };
 
+const mostTold = 10_000;
 const columns = ["mid", "offset", "cid", "uids", "recalled_at"];
 
 /** Creates the recalls of system messages. Each is decided and made under the lock of its organization. */
@@ -85,8 +87,30 @@ async function recallGroup(
 ): Promise<void> {
   await blankMessages(transaction, { org, offsets, at });
   const payload = systemRecallPayload({ ids, from: sender, t: toSeconds(at) });
-  const event = { org, kind: "system_recall" as const, id: createId(at), cid, sender, uids, payload, keyId };
-  transaction.emit({ ...event, createdAt: at });
+  const until = await takeOutOfInboxes(transaction, { org, offsets, cid, uids });
+  const left =
+    until === undefined || cid === undefined ? [] : await findThoseWhoLeft(transaction, { org, cid, offsets });
+  const audiences: Pick<Group, "cid" | "uids">[] = [{ cid, uids }];
+  if (left.length > 0) audiences.push({ cid: undefined, uids: left }); // they have kept what was addressed to them
+  for (const audience of audiences) {
+    const event = { org, kind: "system_recall" as const, id: createId(at), sender, payload, keyId, ...audience };
+    const { offset } = transaction.emit({ ...event, createdAt: at });
+    if (until !== undefined) await keepRecall(transaction, { org, offset, until, ...audience });
+  }
+}
+
+/** Who took part in the conversation at one of the offsets, and does not any more: the first 10,000 by id. */
+async function findThoseWhoLeft(
+  { sql }: LogTransaction,
+  { org, cid, offsets }: { org: string; cid: string; offsets: readonly number[] },
+): Promise<string[]> {
+  const find = `SELECT DISTINCT f.uid FROM former_participant f WHERE f.org = ? AND f.cid = ?
+    AND EXISTS (SELECT 1 FROM (${sql.dialect.givenTexts}) AS recalled
+      WHERE CAST(recalled.value AS BIGINT) > f.log_start AND CAST(recalled.value AS BIGINT) <= f.log_end)
+    AND NOT EXISTS (SELECT 1 FROM participant p WHERE p.org = f.org AND p.cid = f.cid AND p.uid = f.uid)
+    ORDER BY f.uid LIMIT ${mostTold}`;
+  const rows = await sql.all<{ uid: string }>(find, org, cid, JSON.stringify(offsets.map(String)));
+  return rows.map(({ uid }) => uid);
 }
 
 function toAudience(group: Group): SystemAudience {

@@ -1,3 +1,4 @@
+import { keptUntil, maxKeepDays } from "../../contract/messages/inbox.ts";
 import { firstIdOf, timeOfId } from "../../lib/text/ids.ts";
 import { deliveryBounds } from "../delivery/bounds.ts";
 import { foldReceipts } from "../delivery/delivery.ts";
@@ -10,6 +11,7 @@ import type { Lease, RetentionOrder, RetentionReads, RetentionWrites } from "./p
 /** Tables whose rows expire by the time in their ids. */
 type Dated = "event" | "delivery" | "audience" | "former_participant" | "audit" | "revoked_token";
 
+const longestKeptMs = keptUntil(0, maxKeepDays);
 const clocksDifferMs = 24 * 3600 * 1000; // at most, between two nodes
 // Deliveries may refer to an audience for this long after it was created.
 const audienceOutlivesMs = deliveryBounds.audienceLivesMs + clocksDifferMs;
@@ -61,13 +63,18 @@ async function touchAll(sql: Transaction, order: RetentionOrder): Promise<number
   const expired = [
     ...madeBefore("event", messagesBefore),
     // Nothing replays these events, which would soon be most of the log.
-    ...madeBefore("event", readsBefore).map((rows) => ({ ...rows, where: `kind = 'read' AND ${rows.where}` })),
+    ...["read", "system_read"].flatMap((kind) =>
+      madeBefore("event", readsBefore).map((rows) => ({ ...rows, where: `kind = '${kind}' AND ${rows.where}` })),
+    ),
     ...madeBefore("delivery", messagesBefore),
     ...madeBefore("audience", messagesBefore && messagesBefore - audienceOutlivesMs),
     ...madeBefore("former_participant", messagesBefore && messagesBefore - clocksDifferMs),
     ...madeBefore("revoked_token", revocationsBefore),
     // Those that were sent, failed or were cancelled are kept as long as the ids of sends.
     ...timedBefore("scheduled_send", ["ended_at", "org", "id"], latestOf(idsBefore, messagesBefore)),
+    ...keptBefore("sender_key IS NULL", order.now),
+    // Until all that they could have replaced has expired, too.
+    ...keptBefore("sender_key IS NOT NULL", order.now - longestKeptMs),
     // What was posted to webhooks, or could not be, is kept for some time.
     ...timedBefore("webhook_delivery", ["expires_at", "org", "webhook", "id"], order.now),
   ];
@@ -108,6 +115,11 @@ function madeBefore(table: Dated, before: number | undefined, after = ""): Order
 /** The rows of a table with a time before another in the first column of a key; none without a time. */
 function timedBefore(table: string, key: [time: string, ...string[]], before: number | undefined): Ordered[] {
   return before === undefined ? [] : [{ table, key, where: `${key[0]} < ?`, values: [before] }];
+}
+
+function keptBefore(which: string, before: number): Ordered[] {
+  const [rows] = timedBefore("inbox", ["kept_until", "org", "place", `"offset"`], before);
+  return rows === undefined ? [] : [{ ...rows, where: `${which} AND ${rows.where}` }];
 }
 
 type Found = Row & { id: string };

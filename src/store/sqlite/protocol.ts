@@ -121,7 +121,7 @@ export function unpackOutcomes(sends: readonly NewSend[], outcomes: readonly Sen
   });
 }
 
-const fieldsPerSend = 12;
+const fieldsPerSend = 13;
 
 /**
  * Packs sends into one text. The separator of identifiers works for JSON texts too, as they escape it (RFC 8259,
@@ -140,11 +140,26 @@ export function packSends(sends: readonly NewSend[]): string {
     payload,
     files,
     uids,
+    kept,
     createdAt,
     keyId,
   } of sends) {
-    const [named, recipients] = [textOf(files), textOf(uids)];
-    fields.push(org, kind, id, cid, sender, mid, fingerprint, payload, named, recipients, `${createdAt}`, keyId);
+    const [named, recipients, keeping] = [textOf(files), textOf(uids), textOf(kept)];
+    fields.push(
+      org,
+      kind,
+      id,
+      cid,
+      sender,
+      mid,
+      fingerprint,
+      payload,
+      named,
+      recipients,
+      keeping,
+      `${createdAt}`,
+      keyId,
+    );
   }
   return fields.join(idSeparator);
 }
@@ -166,8 +181,9 @@ export function unpackSends(text: string): NewSend[] {
       mid: next() || undefined,
       fingerprint: next(),
       payload: next(),
-      files: listOf<NamedFile>(next()),
-      uids: listOf<string>(next()),
+      files: parsed<NamedFile[]>(next()),
+      uids: parsed<string[]>(next()),
+      kept: parsed<NonNullable<NewSend["kept"]>>(next()),
       createdAt: Number(next()),
       keyId: next(),
     });
@@ -175,10 +191,10 @@ export function unpackSends(text: string): NewSend[] {
   return sends;
 }
 
-function textOf(list: readonly unknown[] | undefined): string {
-  return list === undefined ? "" : JSON.stringify(list);
+function textOf(value: object | undefined): string {
+  return value === undefined ? "" : JSON.stringify(value);
 }
 
-function listOf<Item>(text: string): Item[] | undefined {
+function parsed<Value>(text: string): Value | undefined {
   return text === "" ? undefined : JSON.parse(text);
 }

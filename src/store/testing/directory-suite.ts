@@ -220,7 +220,14 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
         const { offset: head, id: headId } = (await context.store.log.heads([org])).get(org) ?? logStart;
         return { head, headId };
       };
-      const nobody = { cids: [], tokensValidAfter: 0, isUser: false, isBlocked: false, isRevoked: false };
+      const nobody = {
+        cids: [],
+        tokensValidAfter: 0,
+        isUser: false,
+        isBlocked: false,
+        isRevoked: false,
+        hasInboxes: false,
+      };
       expect(await standing.snapshot(org, "a")).toEqual({ ...nobody, ...(await place()) });
       for (const cid of ["c1", "c2"]) await conversations.put(org, cid, { participants: ["a", "b"] }, 1);
       const joined = await standing.snapshot(org, "a");
@@ -231,6 +238,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
         isUser: true,
         isBlocked: false,
         isRevoked: false,
+        hasInboxes: false,
       });
       await users.endSessions(org, "a", 500);
       expect(await standing.snapshot(org, "a")).toMatchObject({
@@ -246,6 +254,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
         isUser: false,
         isBlocked: false,
         isRevoked: false,
+        hasInboxes: false,
       };
       expect(await standing.snapshot(org, "a")).toEqual(removed);
       expect(await standing.snapshot(org, "b")).toMatchObject({ tokensValidAfter: 0, isUser: true });

@@ -5,6 +5,7 @@ import { describeDeliveries } from "./delivery-suite.ts";
 import { describeDirectory } from "./directory-suite.ts";
 import { describeErasures } from "./erasure-suite.ts";
 import { describeFiles } from "./files-suite.ts";
+import { describeInboxes } from "./inbox-suite.ts";
 import { describeKeys } from "./keys-suite.ts";
 import { describeLog, type OpenDatabase } from "./log-suite.ts";
 import { describeOverdue } from "./overdue-suite.ts";
@@ -33,6 +34,7 @@ export function describeEngine(engine: string, open: OpenDatabase): void {
   describeFiles(engine, open);
   describeDeliveries(engine, open);
   describeChanges(engine, open);
+  describeInboxes(engine, open);
   describeErasures(engine, open);
   describeReadMarks(engine, open);
   describeRecipients(engine, open);

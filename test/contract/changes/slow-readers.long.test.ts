@@ -13,11 +13,15 @@ const herald = useHerald({
 
 const long = "x".repeat(60_000);
 
-/** Sends long messages until the node holds bytes for the slow reader. */
+const settledMs = 300;
+
+/** Sends long messages until the node holds bytes for the slow reader, and still does when all that the kernel takes is written. */
 async function fill(org: Organization, cid: string): Promise<void> {
   await eventually(
     async () => {
       for (let count = 0; count < 40; count++) await org.sent("alice", { cid, body: long });
+      if (((await heldBy(herald())).waiting_bytes ?? 0) === 0) return undefined;
+      await Bun.sleep(settledMs);
       return ((await heldBy(herald())).waiting_bytes ?? 0) > 0 || undefined;
     },
     "bytes to wait for the reader",

@@ -56,6 +56,7 @@ const expected: Record<string, string> = {
   listMessages: "history:read",
   getMessage: "history:read",
   getSystemMessage: "history:read",
+  listInbox: "history:read",
   listRecipients: "history:read",
   listSystemRecipients: "history:read",
   importLines: "directory:write",

@@ -27,7 +27,7 @@ const timed = async <Result>(work: Promise<Result>): Promise<[Result, number]> =
 
 describe("a batch waits instead of failing", () => {
   test("for the message rate of its organization, and others do not wait with it", async () => {
-    const slow = await limited({ messages_per_second: 200 });
+    const slow = await limited({ messages_per_second: 20 });
     const quick = await limited({});
     const burst = (
       await sendBatch(
@@ -52,7 +52,7 @@ describe("a batch waits instead of failing", () => {
     );
     const [{ answers }, slowMs] = await waiting;
     for (const { status } of [...answers, ...sent.answers]) expect(status).toBe(201);
-    expect(slowMs).toBeGreaterThan(200);
+    expect(slowMs).toBeGreaterThan(1_500);
     expect(quickMs).toBeLessThan(slowMs);
   });
 

@@ -27,6 +27,13 @@ export type MessageDelete = { ids: string[]; cid: string; from: string; type: st
 /** `cid` is present only if it was sent to a conversation. */
 export type SystemMessage = { _id: string; t: number; from: string; x: Record<string, unknown>; cid?: string };
 
+export type InboxItem = SystemMessage & {
+  created_at: string;
+  key?: string;
+  seen_at: string | null;
+  read_at: string | null;
+};
+
 export type MessageRead = { ids: string[]; cid: string; from: string; t: number };
 
 /** One event frame, with exactly one of these members. */
@@ -37,6 +44,7 @@ export type Event = {
   message_delete?: MessageDelete;
   system_message_delete?: { ids: string[]; from: string; t: number };
   message_read?: MessageRead;
+  system_message_read?: { ids: string[]; seen: boolean; t: number };
   last_activity?: Record<string, number>;
   session?: { expires_at: string };
 };
@@ -59,6 +67,8 @@ export type UserView = { _id: string; login: string; created_at: string };
 /** The content of one response frame. Its members depend on the request. */
 export type SocketResponse = {
   file_urls?: Record<string, string>;
+  unread_system_messages_count?: number;
+  system_messages?: InboxItem[];
   id?: string | number;
   success?: boolean;
   organization_id?: string;

@@ -260,6 +260,7 @@ export function createDatabase(now: () => number, { keepsTexts = false }: { keep
         tokensValidAfter: validAfter.get(uid) ?? 0,
         isUser: true,
         isBlocked: false,
+        hasInboxes: false,
         isRevoked: false,
       };
     },

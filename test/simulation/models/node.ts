@@ -198,6 +198,7 @@ export function createNode(options: Options): Node {
         readMissed: (...of) =>
           ask(() => reads.readMissed(...of).map((event) => ({ ...event, cid: event.cid ?? "", isRecipient: true }))),
       },
+      inboxes: { countMissedKept: neverUsed, readMissedKept: neverUsed },
       maxMessages: maxRecovered,
       maxDays: maxRecoveredMs / dayMs,
       clock,
@@ -205,6 +206,7 @@ export function createNode(options: Options): Node {
     history: { messagesFor: neverUsed, conversationsOf: neverUsed },
     receipts: { acknowledge: neverUsed },
     reads: { markAs: neverUsed },
+    inboxes: { list: neverUsed, mark: neverUsed, countUnread: neverUsed },
     fileAddresses: { urlsOf: neverUsed },
     acquaintances: {
       usersByIds: neverUsed,

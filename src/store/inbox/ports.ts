@@ -1,0 +1,65 @@
+import type { TimedRange } from "../../lib/timed-ranges.ts";
+import type { MissedEvent } from "../messages/ports.ts";
+
+/** The offsets that a user has seen and read, and when, in milliseconds since the Unix epoch. */
+export type Marks = { seen: TimedRange[]; read: TimedRange[] };
+
+/** Nothing is seen or read. */
+export const noMarks: Marks = { seen: [], read: [] };
+
+/** A system message in an inbox: its place in the log, the id of the event there, its `_id`, and the bytes of its text. */
+export type InboxPlace = { offset: number; id: string; mid: string; bytes: number };
+
+/** The same, with the place of the item before it in the inbox instead of its size; 0 if there is none. */
+export type InboxItemPlace = Omit<InboxPlace, "bytes"> & { before: number };
+
+/** Selects items of an inbox at a time, in milliseconds since the Unix epoch: at most `limit`, before an offset if one is given. */
+export type InboxRange = { now: number; before?: number | undefined; limit: number };
+
+/** Reads what is in the inboxes of users: system messages that are kept, not expired, taken back or replaced. */
+export type InboxReads = {
+  marks(org: string, uid: string): Promise<Marks>;
+  /** The items in the range, newest first; with `unreadBy` only those that these marks leave unread. */
+  list(org: string, uid: string, range: InboxRange, unreadBy?: Marks): Promise<InboxPlace[]>;
+  /** How many items up to the offset `upTo` these marks leave unread; silent ones do not count. */
+  countUnread(org: string, uid: string, of: { now: number; upTo: number; marks: Marks }): Promise<number>;
+  /** Whether the inbox has anything in it. */
+  hasAny(org: string, uid: string, now: number): Promise<boolean>;
+  /** The items among `ids`, newest first, of each `_id` that of every sender. */
+  named(org: string, uid: string, ids: readonly string[], now: number): Promise<InboxItemPlace[]>;
+};
+
+/** Reads the kept system messages, and their recalls, that a user missed, as `MissedEvents` does for messages. */
+export type MissedKept = {
+  countMissedKept(
+    org: string,
+    uid: string,
+    range: { after: number; upTo: number; now: number; limit: number },
+  ): Promise<number>;
+  readMissedKept(
+    org: string,
+    uid: string,
+    range: { after: number; upTo: number; now: number; limit: number; maxBytes: number },
+  ): Promise<MissedEvent[]>;
+};
+
+/** A user marks items as seen, or as read and so seen, too. */
+export type NewMark = {
+  org: string;
+  uid: string;
+  /** What is marked, newest first. */
+  items: readonly InboxItemPlace[];
+  /** Marks everything up to this offset, of which `items` are those that were not marked. */
+  upTo: number | undefined;
+  seenOnly: boolean;
+  now: number;
+};
+
+/** Marks items of inboxes. */
+export type InboxWrites = {
+  /**
+   * Adds the marks in one commit, and tells each user's connections what is newly marked. An earlier mark keeps its time. Does nothing
+   * if the newest item is no longer in its place, after a failover to a standby that lagged.
+   */
+  markAll(marks: NewMark[]): Promise<void>;
+};

@@ -1,0 +1,207 @@
+import { describe, expect, test } from "bun:test";
+import { createRandom } from "../../../test/harness/random.ts";
+import { createId } from "../../lib/text/ids.ts";
+import { noMarks } from "../inbox/ports.ts";
+import { messageOf, type OpenDatabase, useStore } from "./log-suite.ts";
+
+const mebibyte = 1024 * 1024;
+const uids = ["u1", "u2", "u3", "u4"];
+const cids = ["c1", "c2"];
+
+/** What a plain model knows of a kept system message: who has it, and until when. */
+type Item = {
+  offset: number;
+  mid: string;
+  sender: string;
+  key: string | undefined;
+  until: number;
+  owners: Set<string>;
+  seen: Set<string>;
+  read: Set<string>;
+  isRecalled: boolean;
+};
+
+/** Tests the ports of inboxes against a plain model, for every engine. */
+export function describeInboxes(engine: string, open: OpenDatabase): void {
+  describe(`inboxes on ${engine}`, () => {
+    const context = useStore(open);
+
+    test("hold what a plain model holds, after any sends, replacements, marks, recalls, leaves and days", async () => {
+      const random = createRandom();
+      for (let world = 0; world < 4; world++) await playWorld(random);
+    }, 60_000);
+
+    async function playWorld(random: ReturnType<typeof createRandom>): Promise<void> {
+      const { store } = context;
+      const org = await context.createOrganization(uids);
+      await store.conversations.put(org, "c2", { participants: ["u1", "u2"] }, 1);
+      const members = new Map([
+        ["c1", new Set(uids)],
+        ["c2", new Set(["u1", "u2"])],
+      ]);
+      const items: Item[] = [];
+      let now = 1_000;
+      let sent = 0;
+
+      const inboxOf = (uid: string) => {
+        const own = items.filter(({ owners }) => owners.has(uid));
+        const isReplaced = ({ key, sender, offset }: Item) =>
+          key !== undefined && own.some((one) => one.key === key && one.sender === sender && one.offset > offset);
+        const isThere = (item: Item) => item.until > now && !item.isRecalled && !isReplaced(item);
+        return own.filter(isThere).sort((one, other) => other.offset - one.offset);
+      };
+
+      async function send(): Promise<void> {
+        const mid = `s${sent++}`;
+        const sender = random.pick(["u1", "u2"]);
+        const address = random.integer(0, 2);
+        const cid = address === 1 ? random.pick(cids.filter((one) => members.get(one)?.has(sender))) : undefined;
+        const named = address === 0 ? uids.filter(() => random.next() < 0.5) : [];
+        if (address === 0 && named.length === 0) return;
+        const key = random.next() < 0.4 ? random.pick(["k1", "k2"]) : undefined;
+        const until = now + random.integer(1, 400);
+        const message = messageOf(org, { kind: "system", cid, sender, mid, uids: named, kept: { until, key } });
+        const outcome = await store.sends.append(message);
+        if (outcome.outcome !== "stored") throw new Error(JSON.stringify(outcome));
+        const owners = new Set(cid !== undefined ? members.get(cid) : address === 0 ? named : uids);
+        items.push({
+          offset: outcome.offset,
+          mid,
+          sender,
+          key,
+          until,
+          owners,
+          seen: new Set(),
+          read: new Set(),
+          isRecalled: false,
+        });
+      }
+
+      async function mark(): Promise<void> {
+        const uid = random.pick(uids);
+        const [seenOnly, isAll] = [random.next() < 0.4, random.next() < 0.3];
+        const inbox = inboxOf(uid);
+        const named = inbox.filter(() => random.next() < 0.3).map(({ mid }) => mid);
+        const head = (await store.log.heads([org])).get(org)?.offset ?? 0;
+        const marked = isAll
+          ? (await store.inboxes.list(org, uid, { now, limit: 1_000 })).map((place) => ({ ...place, before: 0 }))
+          : await store.inboxes.named(org, uid, [...named, "nothing"], now);
+        if (!isAll) expect(marked.map(({ mid }) => mid)).toEqual(named);
+        await store.inboxes.markAll([{ org, uid, items: marked, upTo: isAll ? head : undefined, seenOnly, now }]);
+        if (marked.length === 0) return;
+        for (const item of items.filter(({ owners }) => owners.has(uid))) {
+          if (!isAll && !named.includes(item.mid)) continue;
+          item.seen.add(uid);
+          if (!seenOnly) item.read.add(uid);
+        }
+      }
+
+      async function recall(): Promise<void> {
+        const sender = random.pick(["u1", "u2"]);
+        const known = items.filter((item) => item.sender === sender && !item.isRecalled);
+        if (known.length === 0) return;
+        const item = random.pick(known);
+        const { mid } = item;
+        const outcome = await store.systemRecalls.recall({ org, sender, at: now, keyId: "k", ids: [mid] });
+        expect(outcome.outcome).toBe("changed");
+        item.isRecalled = true;
+      }
+
+      async function changeMembers(): Promise<void> {
+        const [cid, uid] = [random.pick(cids), random.pick(["u3", "u4"])];
+        const there = members.get(cid);
+        if (there?.delete(uid)) await store.conversations.put(org, cid, { participants: [...there] }, now);
+        else await store.participants.add(org, cid, uid, 100, now);
+        if (!there?.has(uid) && (await store.participants.has(org, cid, uid))) there?.add(uid);
+      }
+
+      for (let step = 0; step < 60; step++) {
+        now += random.integer(0, 10);
+        const chance = random.next();
+        if (chance < 0.55) await send();
+        else if (chance < 0.75) await mark();
+        else if (chance < 0.85) await recall();
+        else await changeMembers();
+        const uid = random.pick(uids);
+        const expected = inboxOf(uid);
+        const about = `seed ${random.seed}, step ${step}, ${uid}`;
+        const listed = await store.inboxes.list(org, uid, { now, limit: 1_000 });
+        if (listed.map(({ mid }) => mid).join() !== expected.map(({ mid }) => mid).join())
+          throw new Error(`${about}: ${listed.map(({ mid }) => mid)} instead of ${expected.map(({ mid }) => mid)}`);
+        const marks = await store.inboxes.marks(org, uid);
+        const unread = expected.filter(({ read }) => !read.has(uid)).map(({ mid }) => mid);
+        const unreadListed = await store.inboxes.list(org, uid, { now, limit: 3 }, marks);
+        if (unreadListed.map(({ mid }) => mid).join() !== unread.slice(0, 3).join())
+          throw new Error(`${about}: unread are ${unreadListed.map(({ mid }) => mid)} instead of ${unread}`);
+        const upTo = (await store.log.heads([org])).get(org)?.offset ?? 0;
+        const count = await store.inboxes.countUnread(org, uid, { now, upTo, marks });
+        if (count !== unread.length) throw new Error(`${about}: ${count} unread instead of ${unread.length}`);
+        const missed = await store.inboxes.readMissedKept(org, uid, {
+          after: 0,
+          upTo,
+          now,
+          limit: 1_000,
+          maxBytes: mebibyte,
+        });
+        const offsets = new Set(missed.map(({ offset }) => offset));
+        for (const { offset } of expected) if (!offsets.has(offset)) throw new Error(`${about}: misses ${offset}`);
+        const told = missed.filter(({ kind }) => kind === "system_recall").map(({ payload }) => payload);
+        for (const { mid, owners, until, key, isRecalled } of items) {
+          const isAwaited = isRecalled && key === undefined && owners.has(uid) && until > now;
+          if (isAwaited && !told.some((text) => text.includes(`"${mid}"`)))
+            throw new Error(`${about}: misses the recall of ${mid}`);
+        }
+        const mine = items
+          .filter(({ owners, isRecalled }) => owners.has(uid) && !isRecalled)
+          .map(({ offset }) => offset);
+        const strange = missed.find(({ offset, kind }) => kind === "system" && !mine.includes(offset));
+        if (strange !== undefined) throw new Error(`${about}: hears of ${strange.offset}`);
+      }
+    }
+
+    test("tell what is newly marked once, newest first, in events of at most 1,000 ids", async () => {
+      const { store, announced } = context;
+      const org = await context.createOrganization(["u1", "u2"]);
+      const sends = Array.from({ length: 1_200 }, (_, index) =>
+        messageOf(org, { kind: "system", cid: undefined, mid: `s${index}`, uids: ["u2"], kept: { until: 9_000 } }),
+      );
+      await Promise.all(sends.map((send) => store.sends.append(send)));
+      const places = await store.inboxes.list(org, "u2", { now: 1, limit: 2_000 });
+      const all = { org, uid: "u2", items: places.map((place) => ({ ...place, before: 0 })), upTo: 2_000, now: 5_000 };
+      announced.length = 0;
+      await store.inboxes.markAll([
+        { ...all, seenOnly: true },
+        { ...all, seenOnly: false },
+        { ...all, seenOnly: false },
+      ]);
+      const told = announced.map(({ payload, uids }) => {
+        const { ids, seen } = JSON.parse(payload).system_message_read;
+        return [uids, ids.length, ids[0], ids.at(-1), seen];
+      });
+      expect(told).toEqual([
+        [["u2"], 1_000, "s1199", "s200", true],
+        [["u2"], 200, "s199", "s0", true],
+        [["u2"], 1_000, "s1199", "s200", false],
+        [["u2"], 200, "s199", "s0", false],
+      ]);
+      const marks = await store.inboxes.marks(org, "u2");
+      expect([marks.seen.length, marks.read.length]).toEqual([1, 1]);
+      expect(await store.inboxes.marks(org, "u1")).toBe(noMarks);
+    });
+
+    test("mark nothing if another event stands where the newest item stood", async () => {
+      const { store, announced } = context;
+      const org = await context.createOrganization(["u1"]);
+      await store.sends.append(
+        messageOf(org, { kind: "system", cid: undefined, uids: ["u1"], kept: { until: 9_000 } }),
+      );
+      const [place] = await store.inboxes.list(org, "u1", { now: 1, limit: 1 });
+      if (place === undefined) throw new Error("there is one");
+      announced.length = 0;
+      const items = [{ ...place, id: createId(), before: 0 }];
+      await store.inboxes.markAll([{ org, uid: "u1", items, upTo: undefined, seenOnly: false, now: 1 }]);
+      expect(announced).toEqual([]);
+      expect(await store.inboxes.marks(org, "u1")).toBe(noMarks);
+    });
+  });
+}
