@@ -23,6 +23,8 @@ export type NewSend = {
   files?: readonly NamedFile[] | undefined;
   /** The recipients of a system message; empty if they are the participants of `cid`, or everyone. */
   uids: string[] | undefined;
+  /** It counts as unread nowhere, and no webhook waits for it. */
+  silent?: true | undefined;
   /** Milliseconds since the Unix epoch. */
   createdAt: number;
   /** The API key it was sent with: kept for operators, never delivered. */

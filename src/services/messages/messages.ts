@@ -68,10 +68,13 @@ export function requireStored(outcome: SendOutcome, send: SendNames): Stored {
   }
 }
 
+/** What the fingerprint of a send has besides: nothing without options, so that an id used before them is still recognized. */
+const optionsOf = (silent: true | undefined) => (silent ? [{ silent }] : []);
+
 /** The send for a request. Throws if the caller's key does not allow it. */
 export function toMessageSend(
   caller: Caller,
-  { organizationId, senderId, message: { id: mid, body, cid, x, attachments: attached } }: SendMessageRequest,
+  { organizationId, senderId, message: { id: mid, body, cid, x, attachments: attached, silent } }: SendMessageRequest,
   createdAt: number,
 ): NewSend {
   permitOrganization(caller, organizationId);
@@ -88,6 +91,7 @@ export function toMessageSend(
     x,
     attachments,
     created_at: toIso(createdAt),
+    ...(silent && { silent }),
   };
   return {
     org: organizationId,
@@ -96,10 +100,11 @@ export function toMessageSend(
     cid,
     sender: senderId,
     mid,
-    fingerprint: mid === undefined ? "" : fingerprintOf([body, cid, x, attached]),
+    fingerprint: mid === undefined ? "" : fingerprintOf([body, cid, x, attached, ...optionsOf(silent)]),
     payload: JSON.stringify({ message }),
     files: files.length > 0 ? files : undefined,
     uids: undefined,
+    silent,
     createdAt,
     keyId: caller.keyId,
   };
@@ -119,7 +124,11 @@ function toNamedFile({ file_id, name, size = 0, content_type }: Attachment): Nam
  */
 export async function toSystemSend(
   caller: Caller,
-  { organizationId, senderId, messageSystem: { id: givenMid, x, uids: givenUids, cid } }: SendSystemMessageRequest,
+  {
+    organizationId,
+    senderId,
+    messageSystem: { id: givenMid, x, uids: givenUids, cid, silent },
+  }: SendSystemMessageRequest,
   createdAt: number,
 ): Promise<NewSend & { mid: string; uids: string[] }> {
   permitOrganization(caller, organizationId);
@@ -129,7 +138,14 @@ export async function toSystemSend(
   const { uids, sorted } = await toDistinct(givenUids ?? []);
   const recipients = givenUids !== undefined ? sorted : cid !== undefined ? { cid } : "everyone";
   const event: SystemMessageEvent = {
-    system_message: { _id: mid, t: toSeconds(createdAt), from: senderId, x, ...(cid !== undefined && { cid }) },
+    system_message: {
+      _id: mid,
+      t: toSeconds(createdAt),
+      from: senderId,
+      x,
+      ...(cid !== undefined && { cid }),
+      ...(silent && { silent }),
+    },
   };
   return {
     org: organizationId,
@@ -138,9 +154,10 @@ export async function toSystemSend(
     cid,
     sender: senderId,
     mid,
-    fingerprint: fingerprintOf([x, recipients]),
+    fingerprint: fingerprintOf([x, recipients, ...optionsOf(silent)]),
     payload: JSON.stringify(event),
     uids,
+    silent,
     createdAt,
     keyId: caller.keyId,
   };

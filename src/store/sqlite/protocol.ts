@@ -121,7 +121,7 @@ export function unpackOutcomes(sends: readonly NewSend[], outcomes: readonly Sen
   });
 }
 
-const fieldsPerSend = 12;
+const fieldsPerSend = 13;
 
 /**
  * Packs sends into one text. The separator of identifiers works for JSON texts too, as they escape it (RFC 8259,
@@ -140,11 +140,12 @@ export function packSends(sends: readonly NewSend[]): string {
     payload,
     files,
     uids,
+    silent,
     createdAt,
     keyId,
   } of sends) {
-    const [named, recipients] = [textOf(files), textOf(uids)];
-    fields.push(org, kind, id, cid, sender, mid, fingerprint, payload, named, recipients, `${createdAt}`, keyId);
+    const [named, recipients, quiet] = [textOf(files), textOf(uids), silent ? "1" : ""];
+    fields.push(org, kind, id, cid, sender, mid, fingerprint, payload, named, recipients, quiet, `${createdAt}`, keyId);
   }
   return fields.join(idSeparator);
 }
@@ -168,6 +169,7 @@ export function unpackSends(text: string): NewSend[] {
       payload: next(),
       files: listOf<NamedFile>(next()),
       uids: listOf<string>(next()),
+      silent: next() === "1" || undefined,
       createdAt: Number(next()),
       keyId: next(),
     });
