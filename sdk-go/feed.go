@@ -34,6 +34,12 @@ type SystemMessage struct {
 	T int64 `json:"t"`
 	// X holds the custom parameters, as they were sent.
 	X map[string]any `json:"x"`
+	// CreatedAt is when it was sent, if it is kept in inboxes.
+	CreatedAt *time.Time `json:"created_at,omitempty"`
+	// Key is shared by those of the sender that replace each other, if it has one.
+	Key string `json:"key,omitzero"`
+	// Silent says that it counts as unread nowhere.
+	Silent bool `json:"silent,omitzero"`
 }
 
 // EditEvent says that a message has a new body.

@@ -41,6 +41,7 @@ export function Compose() {
     x: "",
     id: "",
     attachments: [],
+    isSilent: false,
     sendAt: undefined,
   }));
   // The id of the next send. It stays the same after an unknown outcome, so that a retry sends nothing twice.
@@ -76,7 +77,7 @@ export function Compose() {
     }
     setOwnId(createUuid());
     setWasTried(false);
-    setDraft((before) => ({ ...before, body: "", attachments: [], id: "" }));
+    setDraft((before) => ({ ...before, body: "", attachments: [], isSilent: false, id: "" }));
   };
   const post = async (isDryRun: boolean) => {
     setWasTried(true);

@@ -84,6 +84,18 @@ def test_a_system_message_goes_to_a_list_a_conversation_or_everyone(herald: Hera
         assert answer == {"recipients": 2, "online": 0, "unknown_users": []}
 
 
+def test_a_silent_message_is_listed_as_such(herald: Herald, org: str) -> None:
+    message: NewMessage = {"cid": "c", "body": "quiet", "silent": True}
+    herald.send_message(organizationId=org, senderId="alice", message=message)
+    say(herald, org, "loud")
+    assert [listed.get("silent") for listed in herald.messages(org, "c")] == [None, True]
+    system = herald.send_system_message(
+        organizationId=org, senderId="alice", messageSystem={"uids": ["bob"], "silent": True}
+    )
+    report = herald.get_system_message(org, system["ack"]["mid"], sender_id="alice")
+    assert report["system_message"].get("silent") is True
+
+
 def test_what_is_tried_is_not_done(herald: Herald, org: str) -> None:
     mid = say(herald, org, "stays")
     later: Send = {"organizationId": org, "senderId": "alice", "message": {"cid": "c", "body": "no"}}

@@ -106,5 +106,8 @@ export type ExportRecord =
 
         /** When it was created, in ISO 8601. */
         created_at: string;
+
+        /** Present if it was sent silently. */
+        silent?: true;
       };
     };

@@ -39,6 +39,9 @@ export type Message<X = CustomParameters> = {
 
   /** When it was sent: ISO 8601, in UTC, with milliseconds. */
   created_at: string;
+
+  /** Present if it was sent silently: it counts as unread nowhere. Do not alert the user. */
+  silent?: true;
 };
 
 /** A message in a list: with the time of its last edit (ISO 8601), if there was one. */
@@ -107,6 +110,8 @@ export type SystemMessage<X = CustomParameters> = {
   x: X;
   /** The conversation that it was sent to, if it was sent to one. */
   cid?: string;
+  /** Present if it was sent silently. Do not alert the user. */
+  silent?: true;
 };
 
 /**

@@ -33,6 +33,8 @@ export type MessageEnvelope = {
     x?: CustomParameters;
     /** At most 20 attachments. */
     attachments?: AttachmentInput[];
+    /** Sends it silently: it counts as unread nowhere, and no webhook tells of it. */
+    silent?: true;
   };
 };
 
@@ -80,6 +82,8 @@ export type SystemMessageEnvelope = {
     id?: string;
     /** Custom parameters, which recipients get unchanged. */
     x?: CustomParameters;
+    /** Sends it silently: it counts as unread nowhere, and no webhook tells of it. */
+    silent?: true;
   } & SystemMessageAddress;
 };
 

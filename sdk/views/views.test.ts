@@ -223,7 +223,9 @@ test("the list follows messages: their conversation moves to the top, unread, un
   expect(conversations.getSnapshot().hasMore).toBe(true);
   socket.send(message("m1"));
   socket.send({ message: { ...message("m2").message, from: "bob" } });
-  await until(conversations, () => shown().join() === "c 1,other 0");
+  socket.send({ message: { ...message("quiet").message, silent: true } });
+  await until(conversations, () => conversations.getSnapshot().conversations[0]?.last_message?._id === "quiet");
+  expect(shown()).toEqual(["c 1", "other 0"]);
   const marking = app.client.conversation("c").markRead();
   const [read] = await socket.requests.take(1);
   expect(read).toMatchObject({ name: "message_read", parameters: { cid: "c" } });

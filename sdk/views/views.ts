@@ -216,9 +216,9 @@ export function createViews<X>(source: Source<X>, user: () => unknown, onThrown:
 
   const handlers: Pick<Handlers<X>, "message" | "message_edit" | "message_delete"> = {
     message(message) {
-      const { _id, cid, from, created_at } = message;
+      const { _id, cid, from, created_at, silent } = message;
       hear(cid, (messages) => (messages.some((other) => other._id === _id) ? messages : [...messages, message]));
-      const unread = (summaryOf(cid)?.unread_messages_count ?? 0) + (from === user() ? 0 : 1);
+      const unread = (summaryOf(cid)?.unread_messages_count ?? 0) + (from === user() || silent ? 0 : 1);
       changeSummary(cid, {
         updated_at: created_at,
         last_message: message,

@@ -80,6 +80,14 @@ test("a system message to a conversation and to everyone is heard by those conce
   }
 });
 
+test("a silent message and a silent system message are heard as such", async () => {
+  await using bob = await listenAs("bob", "--json", "--count", "2");
+  expect((await run([...toWelcome, "--silent", "quiet"])).code).toBe(0);
+  expect((await run([...toUsers, "bob", "--silent"])).code).toBe(0);
+  expect(await nextEvent(bob)).toMatchObject({ message: { body: "quiet", silent: true } });
+  expect(await nextEvent(bob)).toMatchObject({ system_message: { from: "alice", silent: true } });
+});
+
 test("what became of a message and a system message is told, for each user", async () => {
   await using bob = await listenAs("bob", "--json", "--count", "2");
   const sent = await run([...toWelcome, "--json", "Hello"]);

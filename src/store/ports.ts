@@ -25,6 +25,8 @@ export type NewSend = {
   uids: string[] | undefined;
   /** Until when inboxes keep a system message, in milliseconds since the Unix epoch, and its key, if it has one. */
   kept?: { until: number; key?: string | undefined } | undefined;
+  /** It counts as unread nowhere, and no webhook waits for it. */
+  silent?: true | undefined;
   /** Milliseconds since the Unix epoch. */
   createdAt: number;
   /** The API key it was sent with: kept for operators, never delivered. */

@@ -47,6 +47,7 @@ describe.if(chromium !== undefined)("sends for many and for later, in the consol
     await page.getByRole("button", { name: "Send" }).click();
     await console.sees("must be 1 to 128 characters");
     await page.getByLabel("To (conversation)").fill(cid);
+    await page.getByLabel("Silent").check();
     await page.getByRole("button", { name: "Send" }).click();
     const report = page.getByRole("region", { name: "Delivery" });
     await report.getByText("1 of 2").waitFor();
@@ -58,7 +59,7 @@ describe.if(chromium !== undefined)("sends for many and for later, in the consol
       ["alice", "missing"],
       ["bob", "delivered"],
     ]);
-    expect((await bob.next()).system_message).toMatchObject({ from: "alice", cid });
+    expect((await bob.next()).system_message).toMatchObject({ from: "alice", cid, silent: true });
   });
 
   test("a system message goes to everyone only after a confirmation", async () => {

@@ -100,7 +100,7 @@ export function toModels(schemas: Models, names: Names): Models {
     return {
       type: schema.type ?? "object",
       ...(format !== undefined && { format }),
-      ...(schema.not?.enum?.[0] === false && { "x-only-true": true }),
+      ...((schema.const === true || schema.not?.enum?.[0] === false) && { "x-only-true": true }),
       ...(additionalProperties === true && { additionalProperties }),
       ...(typeof additionalProperties === "object" && { additionalProperties: visit(additionalProperties, path) }),
       ...said,

@@ -18,7 +18,7 @@ type Props = {
 
 /** A message of a conversation, what the key may do about it, and who has it. */
 export function Said({ message, participants, onAsk, onChange }: Props) {
-  const { from, body, attachments, x, created_at, edited_at, _id } = message;
+  const { from, body, attachments, x, created_at, edited_at, silent, _id } = message;
   const { can, me } = useConsole();
   const [isOpen, setIsOpen] = useState(false);
   const [asks, setAsks] = useState<"edit" | "recall">();
@@ -43,6 +43,7 @@ export function Said({ message, participants, onAsk, onChange }: Props) {
                 <Time at={edited_at} />
               </>
             )}
+            {silent && " · silent"}
           </span>
         </span>
         <span class="spacer" />

@@ -99,6 +99,18 @@ export function ComposeForm(props: Props) {
         <Audience draft={draft} conversations={suggestions.conversations} mistakes={mistakes} onChange={onChange} />
       )}
       <JsonEditor label="x, custom parameters" value={draft.x} onChange={(x) => onChange({ x })} fault={xFault} />
+      <div class="checks">
+        <label>
+          <input
+            type="checkbox"
+            checked={draft.isSilent}
+            onChange={({ currentTarget }) => onChange({ isSilent: currentTarget.checked })}
+          />
+          <span>
+            Silent <span class="fine">Counts as unread nowhere, and no webhook tells of it.</span>
+          </span>
+        </label>
+      </div>
       <SendTime sendAt={draft.sendAt} mistake={mistakes.send_at} onChange={(sendAt) => onChange({ sendAt })} />
       <details>
         <summary>Id and request as JSON</summary>

@@ -13,6 +13,7 @@ const draft: Draft = {
   x: "",
   id: "",
   attachments: [{ key: 1, name: "label.pdf", size: "12", content_type: "" }],
+  isSilent: false,
   sendAt: undefined,
 };
 
@@ -42,6 +43,14 @@ test("a draft becomes the request of its operation, and a good one has no mistak
     });
     expect(checkSend("system_message", request)).toEqual([]);
   }
+});
+
+test("a silent draft asks for it in either operation", () => {
+  const silent = { ...draft, isSilent: true };
+  const message = requestOf(silent, "demo", "id-1", {});
+  const system = requestOf({ ...silent, kind: "system_message" }, "demo", "id-1", {});
+  expect([message, system]).toMatchObject([{ message: { silent: true } }, { messageSystem: { silent: true } }]);
+  expect([checkSend("message", message), checkSend("system_message", system)]).toEqual([[], []]);
 });
 
 test("mistakes are found by the contract's schemas, and stand at the field that they are about", () => {

@@ -33,6 +33,7 @@ export type Draft = {
   x: string;
   id: string;
   attachments: AttachmentDraft[];
+  isSilent: boolean;
   /** A local time, `2026-12-01T09:00`; `undefined` for now. */
   sendAt: string | undefined;
 };
@@ -61,9 +62,10 @@ export function requestOf(
   id: string,
   x: CustomParameters,
 ): MessageEnvelope | SystemMessageEnvelope {
-  const { kind, senderId, cid, body, attachments } = draft;
+  const { kind, senderId, cid, body, attachments, isSilent } = draft;
   const envelope = { organizationId, senderId };
-  if (kind === "system_message") return { ...envelope, messageSystem: { id, ...addressOf(draft), x } };
+  const silently = isSilent ? { silent: true as const } : {};
+  if (kind === "system_message") return { ...envelope, messageSystem: { id, ...addressOf(draft), x, ...silently } };
   return {
     ...envelope,
     message: {
@@ -77,6 +79,7 @@ export function requestOf(
         ...(content_type !== "" && { content_type }),
         ...(upload?.is === "stored" && { file_id: upload.fileId }),
       })),
+      ...silently,
     },
   };
 }

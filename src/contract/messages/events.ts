@@ -4,7 +4,14 @@ import { createdAt, isoTime } from "../identifiers.ts";
 const timestamp = z.int().meta({ description: "Unix epoch seconds." });
 const freeForm = z.record(z.string(), z.unknown()).meta({ description: "The custom parameters, exactly as sent." });
 
-/** A message of a conversation, as recipients and history see it (seed, 2.4). All eight members are always present. */
+const silent = z.literal(true).optional().meta({
+  description: "Present if it was sent silently: it counts as unread nowhere, and clients should not alert the user.",
+});
+
+/**
+ * A message of a conversation, as recipients and history see it (seed, 2.4). Eight members are always present; `silent` is the
+ * ninth of one that was sent silently.
+ */
 export const messageSchema = z
   .strictObject({
     _id: z.string().meta({ description: "The `server_mid` of the send." }),
@@ -20,6 +27,7 @@ export const messageSchema = z
       }),
     ),
     created_at: createdAt,
+    silent,
   })
   .meta({ id: "Message" });
 
@@ -39,8 +47,8 @@ export const listedMessageSchema = messageSchema
 export const messageEvent = z.strictObject({ message: messageSchema }).meta({ id: "MessageEvent" });
 
 /**
- * A system message, as recipients see it (seed, 2.5). Four members are always present; `cid` is the fifth of one that was
- * sent to a conversation, `created_at` and `key` are those of one that is kept.
+ * A system message, as recipients see it (seed, 2.5). Four members are always present, `cid` if it was sent to a conversation,
+ * `created_at` and `key` if it is kept, and `silent` if it was sent silently.
  */
 export const systemMessageSchema = z.strictObject({
   _id: z.string().meta({ description: "The `messageSystem.id` of the send." }),
@@ -56,6 +64,7 @@ export const systemMessageSchema = z.strictObject({
   key: z.string().optional().meta({
     description: "It replaces earlier ones of the same sender with this key. Absent if it was sent without one.",
   }),
+  silent,
 });
 
 /** The event `system_message`. */

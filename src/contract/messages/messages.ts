@@ -33,6 +33,12 @@ const attachmentUpload = z
   })
   .meta({ title: "NewAttachment" });
 
+/** The member of both sends that asks for a message which nobody is alerted to. */
+export const silent = z.literal(true, "must be true").optional().meta({
+  description:
+    "`true` sends it silently: it is delivered like any other, but counts as unread nowhere, and no webhook tells of it.",
+});
+
 /** The members of every request that acts as a user. */
 export const envelope = {
   organizationId: identifier.meta({ description: "The organization of the sender and the recipients." }),
@@ -89,6 +95,7 @@ export function createSendMessageRequest(limits: PayloadLimits) {
       cid: identifier.meta({ description: "The conversation." }),
       x,
       attachments,
+      silent,
     })
     .refine(hasContent.check, hasContent.message)
     .meta({ ...meta, title: "NewMessage" });
@@ -119,6 +126,7 @@ export function createSendSystemMessageRequest(limits: PayloadLimits) {
         .meta({ description: "`true` sends it to all users of the organization." }),
       x: customParameters(limits.xBytes).default({}),
       ...keeping,
+      silent,
     })
     .superRefine((given, { addIssue }) => {
       if (given.key !== undefined && given.keep_days === undefined)

@@ -3,7 +3,7 @@ import { entityName } from "../directory.ts";
 import { problemSchema } from "../errors/problem.ts";
 import { identifier, isoTime, userIds } from "../identifiers.ts";
 import type { PayloadLimits } from "../limits.ts";
-import { contentOfMessage, hasContent } from "../messages/messages.ts";
+import { contentOfMessage, hasContent, silent } from "../messages/messages.ts";
 
 /** The media type of requests and responses with one JSON value on each line. */
 export const linesType = "application/x-ndjson";
@@ -37,6 +37,7 @@ export function createImportLines(limits: PayloadLimits) {
         .transform((text) => Date.parse(text))
         .refine((time) => time >= 0, "must not be before 1970")
         .meta({ type: "string", format: "date-time", description: "When it was written (ISO 8601)." }),
+      silent: silent.meta({ description: "As in a send. Imported messages count as unread nowhere in any case." }),
     })
     .refine(hasContent.check, hasContent.message)
     .meta(meta);
@@ -93,6 +94,7 @@ export const exportLine = z
             .optional()
             .meta({ description: "Absent if there are none." }),
           created_at: isoTime,
+          silent: z.literal(true).optional().meta({ description: "Present if it was sent silently." }),
         }),
       })
       .meta({ id: "ExportMessageLine" }),

@@ -26,7 +26,7 @@ export const putWebhookRequest = z
       .min(1)
       .max(unreachedEvents.length)
       .default([...unreachedEvents])
-      .meta({ description: "What to post. Omit it for all." }),
+      .meta({ description: "What to post. Omit it for all. Nothing is posted about silent sends." }),
     wait_seconds: waitSeconds.default(defaultWaitSeconds).meta({
       description: "How long after the send Herald looks who was not reached.",
     }),

@@ -69,10 +69,13 @@ export function requireStored(outcome: SendOutcome, send: SendNames): Stored {
   }
 }
 
+/** What the fingerprint of a send has besides: nothing without options, so that an id used before them is still recognized. */
+const optionsOf = (options: object) => (Object.values(options).some((one) => one !== undefined) ? [options] : []);
+
 /** The send for a request. Throws if the caller's key does not allow it. */
 export function toMessageSend(
   caller: Caller,
-  { organizationId, senderId, message: { id: mid, body, cid, x, attachments: attached } }: SendMessageRequest,
+  { organizationId, senderId, message: { id: mid, body, cid, x, attachments: attached, silent } }: SendMessageRequest,
   createdAt: number,
 ): NewSend {
   permitOrganization(caller, organizationId);
@@ -89,6 +92,7 @@ export function toMessageSend(
     x,
     attachments,
     created_at: toIso(createdAt),
+    ...(silent && { silent }),
   };
   return {
     org: organizationId,
@@ -97,10 +101,11 @@ export function toMessageSend(
     cid,
     sender: senderId,
     mid,
-    fingerprint: mid === undefined ? "" : fingerprintOf([body, cid, x, attached]),
+    fingerprint: mid === undefined ? "" : fingerprintOf([body, cid, x, attached, ...optionsOf({ silent })]),
     payload: JSON.stringify({ message }),
     files: files.length > 0 ? files : undefined,
     uids: undefined,
+    silent,
     createdAt,
     keyId: caller.keyId,
   };
@@ -123,7 +128,7 @@ export async function toSystemSend(
   {
     organizationId,
     senderId,
-    messageSystem: { id: givenMid, x, uids: givenUids, cid, keep_days, key },
+    messageSystem: { id: givenMid, x, uids: givenUids, cid, keep_days, key, silent },
   }: SendSystemMessageRequest,
   createdAt: number,
 ): Promise<NewSend & { mid: string; uids: string[] }> {
@@ -142,6 +147,7 @@ export async function toSystemSend(
       ...(cid !== undefined && { cid }),
       ...(keep_days !== undefined && { created_at: toIso(createdAt) }),
       ...(key !== undefined && { key }),
+      ...(silent && { silent }),
     },
   };
   const kept = keep_days === undefined ? undefined : { until: keptUntil(createdAt, keep_days), key };
@@ -152,10 +158,11 @@ export async function toSystemSend(
     cid,
     sender: senderId,
     mid,
-    fingerprint: fingerprintOf([x, recipients, ...(keep_days === undefined ? [] : [{ keep_days, key }])]),
+    fingerprint: fingerprintOf([x, recipients, ...optionsOf({ keep_days, key, silent })]),
     payload: JSON.stringify(event),
     uids,
     kept,
+    silent,
     createdAt,
     keyId: caller.keyId,
   };

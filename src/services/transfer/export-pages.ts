@@ -128,7 +128,7 @@ async function* withParticipants(
 function messageLine({ importId, payload }: ExportedMessage): ExportLine | undefined {
   const message = objectWith(payload, "message")?.message;
   if (!isMessage(message)) return undefined;
-  const { cid, from, body, x, attachments, created_at } = message;
+  const { cid, from, body, x, attachments, created_at, silent } = message;
   const files = attachments.map(({ file_id, file_name }) => ({ name: file_name, file_id }));
   return {
     message: {
@@ -139,6 +139,7 @@ function messageLine({ importId, payload }: ExportedMessage): ExportLine | undef
       x,
       ...(files.length > 0 && { attachments: files }),
       created_at,
+      ...(silent && { silent }),
     },
   };
 }

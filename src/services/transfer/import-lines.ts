@@ -44,6 +44,7 @@ export function createLineReader({ limits, participantsOfItem, now }: Options) {
       x,
       attachments,
       created_at: createdAt,
+      silent,
     } = validate(schemas.message, value).message;
     if (createdAt > now() + clocksMayDifferMs) throw refused("/message/created_at", "must not be in the future");
     const files = attachments.map(({ file_id, name, size = 0, content_type }, index) => ({
@@ -61,6 +62,7 @@ export function createLineReader({ limits, participantsOfItem, now }: Options) {
       x,
       attachments: files.map(({ id, name }) => ({ file_id: id, file_name: name })),
       created_at: toIso(createdAt),
+      ...(silent && { silent }),
     };
     const hasOwnId = keepsIds && isUuidV7(importId) && Math.abs(timeOfId(importId) - createdAt) < idMayDifferMs;
     return {

@@ -36,7 +36,7 @@ export function keepInInboxes(sql: Transaction, sends: readonly KeptSend[]): Pro
     const { org, sender, cid, mid = "", kept, offset } = send;
     const sender_key = kept.key === undefined ? null : joinIds(sender, kept.key);
     const places = placesOf(send);
-    const row = { org, offset, mid, sender_key, silent: 0, kept_until: kept.until };
+    const row = { org, offset, mid, sender_key, silent: send.silent ? 1 : 0, kept_until: kept.until };
     for (const place of places) rows.set(joinIds(org, place, sender_key ?? offset), { ...row, place });
     if (sender_key === null) continue;
     const values = [org, sender_key, JSON.stringify(places)];

@@ -12,6 +12,8 @@ export type NewEvent = Omit<LogEvent, "offset" | "prev"> & {
   sender?: string | undefined;
   mid?: string | undefined;
   fingerprint?: string | undefined;
+  /** As in `NewSend`. */
+  silent?: true | undefined;
   keyId?: string | undefined;
   createdAt: number;
 };
@@ -291,5 +293,6 @@ function toRow(event: PastEvent & { kind: string }, offset: number, recipients: 
     created_at: event.createdAt,
     key_id: event.keyId ?? null,
     recipients: recipients ?? null,
+    silent: event.silent ? 1 : null,
   };
 }

@@ -5,6 +5,7 @@ import { startPostgres } from "../../../test/harness/engines/postgres.ts";
 import { createConversationReads } from "../directory/conversations.ts";
 import { createUserReads } from "../directory/users.ts";
 import { createHistory } from "../messages/history.ts";
+import { countUnread } from "../reads/unread.ts";
 import type { Driver } from "../sql/driver.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 
@@ -92,6 +93,23 @@ if (postgres !== undefined) {
       }
       expect(await countReadInOrder(driver, "event")).toBe(before);
       await Promise.all([superuser.close(), driver.close(), close()]);
+    });
+
+    test("counts what is unread in an index, without reading rows", async () => {
+      const url = await postgres.createDatabase();
+      const { close } = await openPostgres(url, () => undefined);
+      await using superuser = new SQL(postgres.asSuperuser(url), { max: 1 });
+      await superuser.unsafe(`INSERT INTO event (org, "offset", kind, id, cid, sender, payload, created_at, silent)
+        SELECT 'o', number, 'message', 'e' || number, 'c' || number % 50, 'u', '{}', 1, CASE WHEN number % 3 = 0 THEN 1 END
+        FROM generate_series(1, 5000) AS number`);
+      await superuser.unsafe("VACUUM ANALYZE event");
+      const count = `SELECT ${countUnread({ org: "'o'", cid: "'c7'", after: "4000", uid: "'v'" })} AS unread`;
+      const [row] = await superuser.unsafe<{ unread: string }[]>(count);
+      expect(Number(row?.unread)).toBe(14); // of 20, every third is silent
+      const plan = await superuser.unsafe<Record<"QUERY PLAN", string>[]>(`EXPLAIN ${count}`);
+      const reads = plan.flatMap((step) => /(\w[\w ]* Scan .*) on event\b/.exec(step["QUERY PLAN"])?.[1] ?? []);
+      expect(reads).toEqual(["Index Only Scan Backward using event_in_conversation"]);
+      await close();
     });
 
     // The policy's condition comes first, unless the others may be asked before it: those of indexes may, `lower` may not.

@@ -6,15 +6,15 @@ const eventsSeen = 250;
 type Places = { org: string; cid: string; after: string; upTo?: string; uid: string };
 
 /**
- * The SQL that finds messages of others after an offset, among the newest events there; those taken back do not count. Reads
- * only an index, unless `wanted` has columns that are not in it. Placeholders appear in the order of `Places`.
+ * The SQL that finds messages of others after an offset, among the newest events there; silent ones do not count, nor those taken
+ * back. Reads only an index, unless `wanted` has columns that are not in it. Placeholders appear in the order of `Places`.
  */
 function unreadAmongNewest(wanted: readonly string[], { org, cid, after, upTo, uid }: Places): string {
-  const inner = [...new Set([...wanted, "kind", "sender", "recalled_at"])].join(", ");
+  const inner = [...new Set([...wanted, "kind", "sender", "recalled_at", "silent"])].join(", ");
   return `SELECT ${wanted.join(", ") || "1"} FROM (
       SELECT ${inner} FROM event WHERE org = ${org} AND cid = ${cid} AND "offset" > ${after}${upTo === undefined ? "" : ` AND "offset" <= ${upTo}`}
       ORDER BY "offset" DESC LIMIT ${eventsSeen}) AS newest
-    WHERE kind = 'message' AND recalled_at IS NULL AND sender <> ${uid}`;
+    WHERE kind = 'message' AND recalled_at IS NULL AND silent IS NULL AND sender <> ${uid}`;
 }
 
 /** The SQL that reads what is unread, newest first: `offset`, `id`, `sender`. */

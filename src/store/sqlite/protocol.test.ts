@@ -16,6 +16,7 @@ const anySend: fc.Arbitrary<NewSend> = fc.record({
   fingerprint: fc.base64String(),
   payload: fc.jsonValue().map((value) => JSON.stringify({ message: value })),
   uids: fc.option(fc.array(anyIdentifier, { maxLength: 5 }), { nil: undefined }),
+  silent: fc.constantFrom(true, undefined),
   createdAt: fc.nat({ max: Number.MAX_SAFE_INTEGER }),
   keyId: anyIdentifier,
 });

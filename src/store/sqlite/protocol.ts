@@ -121,7 +121,7 @@ export function unpackOutcomes(sends: readonly NewSend[], outcomes: readonly Sen
   });
 }
 
-const fieldsPerSend = 13;
+const fieldsPerSend = 14;
 
 /**
  * Packs sends into one text. The separator of identifiers works for JSON texts too, as they escape it (RFC 8259,
@@ -141,25 +141,14 @@ export function packSends(sends: readonly NewSend[]): string {
     files,
     uids,
     kept,
+    silent,
     createdAt,
     keyId,
   } of sends) {
     const [named, recipients, keeping] = [textOf(files), textOf(uids), textOf(kept)];
-    fields.push(
-      org,
-      kind,
-      id,
-      cid,
-      sender,
-      mid,
-      fingerprint,
-      payload,
-      named,
-      recipients,
-      keeping,
-      `${createdAt}`,
-      keyId,
-    );
+    const quiet = silent ? "1" : "";
+    fields.push(org, kind, id, cid, sender, mid, fingerprint, payload);
+    fields.push(named, recipients, keeping, quiet, `${createdAt}`, keyId);
   }
   return fields.join(idSeparator);
 }
@@ -184,6 +173,7 @@ export function unpackSends(text: string): NewSend[] {
       files: parsed<NamedFile[]>(next()),
       uids: parsed<string[]>(next()),
       kept: parsed<NonNullable<NewSend["kept"]>>(next()),
+      silent: next() === "1" || undefined,
       createdAt: Number(next()),
       keyId: next(),
     });

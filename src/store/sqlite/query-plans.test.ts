@@ -39,8 +39,8 @@ describe("SQLite", () => {
     const query = spyOn(Database.prototype, "query");
     const page = { limit: 20, after: 1, before: 9, maxBytes: mebibyte };
     const byOffset = "USING INDEX sqlite_autoindex_event_1 (org=? AND offset=?)"; // for each row of the page
-    const byConversation = "USING INDEX event_of_conversation (org=? AND cid=? AND offset>? AND offset<?)";
-    const endOfConversation = "USING COVERING INDEX event_of_conversation (org=? AND cid=? AND offset>?)"; // backwards, up to the first match
+    const byConversation = "USING INDEX event_in_conversation (org=? AND cid=? AND offset>? AND offset<?)";
+    const endOfConversation = "USING COVERING INDEX event_in_conversation (org=? AND cid=? AND offset>?)"; // backwards, up to the first match
     const byId = "USING INDEX event_by_id (id=?)";
     const reads: [expected: string, read: () => Promise<unknown>, ...others: string[]][] = [
       [byConversation, () => history.messages("o", "c", { ...page, direction: "forward" }), byOffset],

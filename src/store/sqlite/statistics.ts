@@ -26,7 +26,7 @@ const shares: Record<string, Record<string, readonly number[]>> = {
     sqlite_autoindex_event_1: [1_000_000, 10_000, 1],
     event_by_id: [1_000_000, 1],
     event_by_mid: [1_000_000, 1, 1, 1, 1],
-    event_of_conversation: [1_000_000, 10_000, 100, 1, 1, 1, 1],
+    event_in_conversation: [1_000_000, 10_000, 100, 1, 1, 1, 1, 1],
     event_read: [10_000, 1],
   },
   delivery: {

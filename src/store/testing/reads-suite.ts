@@ -119,6 +119,22 @@ export function describeReadMarks(engine: string, open: OpenDatabase): void {
       expect([await unreadOf(org, "u4"), await unreadOf(org)]).toEqual([1, 3]);
     });
 
+    test("count and name no silent message, and move past those that are", async () => {
+      const org = await createOrganization();
+      const silent = true;
+      const before = await send(org, { silent });
+      expect([await unreadOf(org), await read(org)]).toEqual([0, [0]]);
+      const loud = await send(org);
+      const after = await send(org, { silent });
+      expect([await unreadOf(org), await unreadOf(org, "u3")]).toEqual([1, 1]);
+      expect(await scopeOf(org, { ids: [before] })).toMatchObject({ outcome: "found", unread: [] });
+      expect(await read(org, { ids: [after] })).toEqual([1]);
+      expect(announced(org)).toEqual([[["u1"], { ids: [loud], cid: "c1", from: "u2", t: 5 }]]);
+      expect([await unreadOf(org), await unreadOf(org, "u3")]).toEqual([0, 1]);
+      expect(await scopeOf(org, { ids: [after] })).toMatchObject({ outcome: "found", unread: [] });
+      expect(await read(org)).toEqual([0]);
+    });
+
     test("begin anew for a user who left and came back, and in a conversation that is created again", async () => {
       const org = await createOrganization();
       const [before] = await sendMany(org, 3);

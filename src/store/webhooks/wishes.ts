@@ -25,13 +25,14 @@ export function readWishes(column: string): Wish[] {
   return JSON.parse(column);
 }
 
-/** The rows of `webhook_due` for an event: one for each webhook that waits for its kind. */
+/** The rows of `webhook_due` for an event: one for each webhook that waits for its kind, and none for a silent one. */
 export function dueRows(
   wishes: readonly Wish[],
-  event: Pick<LogEvent, "org" | "kind" | "id"> & { createdAt: number },
+  event: Pick<LogEvent, "org" | "kind" | "id"> & { createdAt: number; silent?: true | undefined },
   offset: number,
 ): Row[] {
-  const { org, kind, id, createdAt } = event;
+  const { org, kind, id, createdAt, silent } = event;
+  if (silent) return [];
   const waiting = wishes.filter(({ kinds }) => kinds.includes(kind));
   return waiting.map(({ webhook, waitMs }) => ({ org, offset, webhook, event_id: id, due_at: createdAt + waitMs }));
 }

@@ -122,6 +122,18 @@ describe("a system message with `keep_days`", () => {
     expect(await countOf(org, "bob")).toBe(3);
   });
 
+  test("that is silent is listed, and counts as unread nowhere, also where it replaces another", async () => {
+    const org = await withUsers();
+    await keep(org, { id: "quiet", silent: true });
+    expect((await page(org, "bob")).body.items).toMatchObject([{ _id: "quiet", silent: true }]);
+    expect(await countOf(org, "bob")).toBe(0);
+    await keep(org, { id: "loud", key: "k" });
+    expect(await countOf(org, "bob")).toBe(1);
+    await keep(org, { id: "quieter", key: "k", silent: true });
+    expect(await countOf(org, "bob")).toBe(0);
+    expect(await idsOf(org, "bob", "?unread=true")).toEqual(["quieter", "quiet"]);
+  });
+
   test("is refused with days out of range, a key without days, and conflicts with the same id without it", async () => {
     const org = await withUsers();
     const refused = async (message: object, pointer: string) => {

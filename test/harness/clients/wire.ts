@@ -8,6 +8,7 @@ export type Message = {
   x: Record<string, unknown>;
   attachments: { file_id: string; file_name: string }[];
   created_at: string;
+  silent?: true;
 };
 
 /** A message in a list. */
@@ -25,7 +26,14 @@ export type MessageEdit = {
 export type MessageDelete = { ids: string[]; cid: string; from: string; type: string; t: number };
 
 /** `cid` is present only if it was sent to a conversation. */
-export type SystemMessage = { _id: string; t: number; from: string; x: Record<string, unknown>; cid?: string };
+export type SystemMessage = {
+  _id: string;
+  t: number;
+  from: string;
+  x: Record<string, unknown>;
+  cid?: string;
+  silent?: true;
+};
 
 export type InboxItem = SystemMessage & {
   created_at: string;

@@ -105,9 +105,9 @@ func messages(ctx context.Context, client *herald.Client) {
 	must(client.SendMessage(ctx, herald.SendMessageRequest{OrganizationID: org, SenderID: "alice", Message: herald.NewMessage{CID: "general", Body: "To be read"}}))
 	succeed(client.MarkRead(ctx, herald.MarkReadRequest{OrganizationID: org, SenderID: "bob", MessageRead: herald.Read{CID: "general"}}))
 
-	system := must(client.SendSystemMessage(ctx, herald.SendSystemMessageRequest{OrganizationID: org, SenderID: "alice", MessageSystem: herald.NewSystemMessage{UIDs: []string{"alice", "nobody"}}}))
+	system := must(client.SendSystemMessage(ctx, herald.SendSystemMessageRequest{OrganizationID: org, SenderID: "alice", MessageSystem: herald.NewSystemMessage{UIDs: []string{"alice", "nobody"}, Silent: true}}))
 	reported := must(client.GetSystemMessage(ctx, org, system.MID, "alice"))
-	expect(reported.Delivery.ByUser["nobody"] == herald.UserDeliveryUnknown, reported)
+	expect(reported.Delivery.ByUser["nobody"] == herald.UserDeliveryUnknown && reported.SystemMessage.Silent, reported)
 	must(client.SendSystemMessage(ctx, herald.SendSystemMessageRequest{OrganizationID: org, SenderID: "alice", MessageSystem: herald.NewSystemMessage{Everyone: true}}))
 	missing := collect(client.Recipients(ctx, org, sent.ServerMID, herald.RecipientOptions{State: herald.RecipientStateMissing}))
 	expect(len(missing) == 2, missing)

@@ -6,10 +6,10 @@ import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
 import { addOrganizationCommand, type InOrganization } from "../../server-commands.ts";
 import { type ContentOptions, readContent } from "../send/message.ts";
-import { addSend } from "../send/send-command.ts";
+import { addSend, silentHelp } from "../send/send-command.ts";
 
 type PutOptions = InOrganization & { at: string; id?: string };
-type SystemOptions = { to: string[]; x?: CustomParameters };
+type SystemOptions = { to: string[]; x?: CustomParameters; silent?: true };
 
 const messageExamples = `
 Examples:
@@ -38,7 +38,8 @@ export function addScheduleMessage(schedule: Command, output: Output): void {
     .requiredOption("--from <uid>", "sender, a participant of the conversation")
     .requiredOption("--to <cid>", "conversation")
     .option("--x <json>", "custom parameters, a JSON object", parseCustomParameters)
-    .addOption(attachmentOption());
+    .addOption(attachmentOption())
+    .option("--silent", silentHelp);
   addPut(command, output, {
     help: messageExamples,
     content: async (body: string | undefined, { to, ...more }: ContentOptions & { to: string }) => ({
@@ -53,10 +54,13 @@ export function addScheduleSystem(schedule: Command, output: Output): void {
   const command = addScheduleCommand(schedule, "system", description)
     .requiredOption("--from <uid>", "sender, a user of the organization")
     .requiredOption("--to <uid,uid>", "recipients, separated by commas; may be repeated", parseUids)
-    .option("--x <json>", "custom parameters, a JSON object: the content of the message", parseCustomParameters);
+    .option("--x <json>", "custom parameters, a JSON object: the content of the message", parseCustomParameters)
+    .option("--silent", silentHelp);
   addPut(command, output, {
     help: systemExamples,
-    content: ({ to, x }: SystemOptions) => ({ messageSystem: { uids: to, ...(x !== undefined && { x }) } }),
+    content: ({ to, x, silent }: SystemOptions) => ({
+      messageSystem: { uids: to, ...(x !== undefined && { x }), ...(silent && { silent }) },
+    }),
   });
 }
 

@@ -7,10 +7,10 @@ import { CliError, exitCodes } from "../../exit-codes.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
 import { addOrganizationCommand } from "../../server-commands.ts";
-import { addSend, tellDelivery, waitHelp } from "./send-command.ts";
+import { addSend, silentHelp, tellDelivery, waitHelp } from "./send-command.ts";
 
 /** What the options add to the text of a message. */
-export type ContentOptions = { x?: CustomParameters; attachment?: AttachmentInput[] };
+export type ContentOptions = { x?: CustomParameters; attachment?: AttachmentInput[]; silent?: true };
 type MessageOptions = ContentOptions & { to: string; id?: string; wait?: number };
 
 const help = `
@@ -34,6 +34,7 @@ export function addSendMessageCommand(send: Command, output: Output): void {
     .option("--id <id>", "id of this send; repeating a send with the same id sends nothing twice (default: random)")
     .option("--x <json>", "custom parameters, a JSON object", parseCustomParameters)
     .addOption(attachmentOption())
+    .option("--silent", silentHelp)
     .option("--wait <seconds>", waitHelp, parsePositive);
   addSend(command, output, {
     help,
@@ -54,7 +55,7 @@ export function addSendMessageCommand(send: Command, output: Output): void {
 /** The content of a message: its text from the arguments or standard input, and what the options add. */
 export async function readContent(
   body: string | undefined,
-  { x, attachment }: ContentOptions,
+  { x, attachment, silent }: ContentOptions,
 ): Promise<Omit<MessageEnvelope["message"], "id" | "cid">> {
   const text = body === "-" ? await readStandardInput() : body;
   if (text === undefined && attachment === undefined) {
@@ -64,5 +65,6 @@ export async function readContent(
     ...(text === undefined ? {} : { body: text }),
     ...(x === undefined ? {} : { x }),
     ...(attachment === undefined ? {} : { attachments: attachment }),
+    ...(silent === undefined ? {} : { silent }),
   };
 }

@@ -51,6 +51,9 @@ function isDryRun(answer: object): answer is DryRunAnswer {
 export const waitHelp =
   "wait until everyone online has it and acknowledging clients have acknowledged, at most so many seconds (1 to 30)";
 
+/** The help text of `--silent`. */
+export const silentHelp = "count it as unread nowhere, and tell no webhook of it";
+
 /** Prints what became of a send that waited. */
 export function tellDelivery({ delivery }: Waited, wait: number | undefined, output: Output): void {
   if (wait === undefined) return;

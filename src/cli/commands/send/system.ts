@@ -6,11 +6,11 @@ import { CliError, exitCodes } from "../../exit-codes.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
 import { addOrganizationCommand } from "../../server-commands.ts";
-import { addSend, tellDelivery, waitHelp } from "./send-command.ts";
+import { addSend, silentHelp, tellDelivery, waitHelp } from "./send-command.ts";
 
 type Recipients = { to?: string[]; toConversation?: string; everyone?: true };
 
-type SystemOptions = Recipients & { id?: string; x?: CustomParameters; wait?: number };
+type SystemOptions = Recipients & { id?: string; x?: CustomParameters; silent?: true; wait?: number };
 
 const help = `
 Examples:
@@ -29,11 +29,12 @@ export function addSendSystemCommand(send: Command, output: Output): void {
     .option("--everyone", "send it to all users of the organization")
     .option("--id <id>", "id of this send; repeating a send with the same id sends nothing twice (default: random)")
     .option("--x <json>", "custom parameters, a JSON object: the content of the message", parseCustomParameters)
+    .option("--silent", silentHelp)
     .option("--wait <seconds>", waitHelp, parsePositive);
   addSend(command, output, {
     help,
-    content: ({ x, id = Bun.randomUUIDv7(), ...recipients }: SystemOptions) => ({
-      messageSystem: { id, ...(x !== undefined && { x }), ...addressOf(recipients) },
+    content: ({ x, silent, id = Bun.randomUUIDv7(), ...recipients }: SystemOptions) => ({
+      messageSystem: { id, ...(x !== undefined && { x }), ...(silent && { silent }), ...addressOf(recipients) },
     }),
     tryOut: (admin, envelope) => admin.trySystemMessage(envelope),
     send: (admin, envelope, { wait }: SystemOptions) =>
