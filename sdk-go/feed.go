@@ -20,6 +20,7 @@ type Event struct {
 	Recall        *RecallEvent       `json:"message_delete"`
 	SystemRecall  *SystemRecallEvent `json:"system_message_delete"`
 	Read          *ReadEvent         `json:"message_read"`
+	InboxRead     *InboxReadEvent    `json:"system_message_read"`
 }
 
 // SystemMessage is a system message as it is delivered.
@@ -68,6 +69,14 @@ type SystemRecallEvent struct {
 	T    int64    `json:"t"`
 }
 
+// InboxReadEvent says that a user has seen or read system messages in the inbox.
+type InboxReadEvent struct {
+	IDs []string `json:"ids"`
+	// Seen says that they are seen only, and not read.
+	Seen bool  `json:"seen"`
+	T    int64 `json:"t"`
+}
+
 // ReadEvent says that a participant has read messages.
 type ReadEvent struct {
 	IDs  []string `json:"ids"`
@@ -78,7 +87,7 @@ type ReadEvent struct {
 
 // FeedOptions select events. The zero value selects all.
 type FeedOptions struct {
-	// Kind is message, system_message, message_edit, message_delete, system_message_delete or message_read.
+	// Kind is message, system_message, message_edit, message_delete, system_message_delete, message_read or system_message_read.
 	Kind string
 	// CID selects what happens in a conversation, UID what a user sends or receives.
 	CID, UID string

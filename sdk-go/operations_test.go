@@ -61,6 +61,9 @@ var operations = map[string]func(context.Context, *Client){
 	"listRecipients": func(ctx context.Context, c *Client) {
 		c.ListRecipients(ctx, "o", "m", RecipientOptions{}, PageOptions{})
 	},
+	"listInbox": func(ctx context.Context, c *Client) {
+		c.ListInbox(ctx, "o", "u", InboxOptions{}, PageOptions{})
+	},
 	"listSystemRecipients": func(ctx context.Context, c *Client) {
 		c.ListSystemRecipients(ctx, "o", "m", RecipientOptions{}, PageOptions{})
 	},

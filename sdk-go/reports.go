@@ -37,6 +37,26 @@ func (c *Client) GetSystemMessage(ctx context.Context, org, mid, senderID string
 	return get[SystemMessageReport](ctx, c, query{param("senderId", senderID)}, organization(org, "system-messages", mid)...)
 }
 
+// InboxOptions select what is in an inbox; the zero value selects all.
+type InboxOptions struct {
+	// Unread selects what the user has not read.
+	Unread bool
+}
+
+func (o InboxOptions) of(org, uid string) list {
+	return list{path: organization(org, "users", uid, "system-messages"), query: query{flagParam("unread", o.Unread)}}
+}
+
+// ListInbox reads a page of a user's inbox, newest first: the system messages that are kept there.
+func (c *Client) ListInbox(ctx context.Context, org, uid string, options InboxOptions, page PageOptions) (*Page[InboxItem], error) {
+	return listPage[InboxItem](ctx, c, options.of(org, uid), page)
+}
+
+// Inbox yields a user's inbox, newest first.
+func (c *Client) Inbox(ctx context.Context, org, uid string, options InboxOptions) iter.Seq2[InboxItem, error] {
+	return each[InboxItem](ctx, c, options.of(org, uid))
+}
+
 // RecipientOptions select recipients; the zero value selects all.
 type RecipientOptions struct {
 	State RecipientState

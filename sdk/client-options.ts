@@ -6,6 +6,7 @@ import type { WebSocketConstructor } from "./connection/websocket.ts";
 import type {
   ConversationSummary,
   CustomParameters,
+  InboxItem,
   ListedMessage,
   Message,
   MessageDelete,
@@ -13,6 +14,7 @@ import type {
   MessageRead,
   SystemMessage,
   SystemMessageDelete,
+  SystemMessageRead,
 } from "./types.ts";
 import type { ConversationsView, ConversationView } from "./views/views.ts";
 
@@ -77,6 +79,11 @@ export type ClientOptions<X = CustomParameters> = {
    * client is away is not made up for.
    */
   onSystemMessageDelete?: ((recall: SystemMessageDelete) => void) | undefined;
+  /**
+   * Called when the user has seen or read system messages in the inbox, on this or another connection. What happens while the
+   * client is away is in `listInbox`.
+   */
+  onSystemMessageRead?: ((read: SystemMessageRead) => void) | undefined;
   /** Called when a participant has read messages of this user. A read while the client is away is not made up for. */
   onMessageRead?: ((read: MessageRead) => void) | undefined;
   /** Called on every state change and, while reconnecting, after every failed attempt. */
@@ -146,6 +153,10 @@ export type Client<X = CustomParameters> = {
   ack(ids: string | string[]): Promise<void>;
   /** Marks a conversation as read by the user, up to the given messages or to its end. Their authors hear of it. */
   markRead(cid: string, ids?: string[]): Promise<void>;
+  /** A page of the user's inbox, newest first: system messages with `keep_days`, older than `before`, or only unread ones. */
+  listInbox(options?: { limit?: number; before?: string; unread?: boolean }): Promise<InboxItem<X>[]>;
+  /** Marks system messages in the inbox as read, or with `seen` as seen only: those with these `_id`s, or all. */
+  markInbox(options?: { ids?: string[]; seen?: true }): Promise<void>;
   /**
    * Calls back with when a user was last connected, now and whenever that changes: 0 while the user is, otherwise in seconds.
    * Watches one user at a time: another call ends the previous one. Returns the function that ends it.

@@ -88,6 +88,7 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
     },
     system_message_delete: (recall) => call(() => options.onSystemMessageDelete?.(recall)),
     message_read: (read) => call(() => options.onMessageRead?.(read)),
+    system_message_read: (read) => call(() => options.onSystemMessageRead?.(read)),
     last_activity(activities) {
       const { uid = "", callback } = watched ?? {};
       const activity = activities[uid];
@@ -271,6 +272,13 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
         views.current()?.onRead(cid, []); // the answer may be all that was lost
         throw error;
       }
+    },
+    async listInbox(page = {}) {
+      const { system_messages: items } = await request("system_message_list", page);
+      return Array.isArray(items) ? items : [];
+    },
+    async markInbox(marks = {}) {
+      await request("system_message_read", marks);
     },
     presence(uid, callback) {
       const mine = { uid, callback };

@@ -85,6 +85,7 @@ export function HeraldProvider({ children, ...options }: HeraldProviderProps): R
       onMessageEdit: (edit) => latest.current.onMessageEdit?.(edit),
       onMessageDelete: (recall) => latest.current.onMessageDelete?.(recall),
       onSystemMessageDelete: (recall) => latest.current.onSystemMessageDelete?.(recall),
+      onSystemMessageRead: (read) => latest.current.onSystemMessageRead?.(read),
       onMessageRead: (read) => latest.current.onMessageRead?.(read),
       onStateChange: (state, detail) => latest.current.onStateChange?.(state, detail),
       onGap: (gap) => latest.current.onGap?.(gap),

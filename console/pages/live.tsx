@@ -19,6 +19,7 @@ const kinds = [
   ["message_delete", "Recalls"],
   ["system_message_delete", "Recalls of system messages"],
   ["message_read", "Reads"],
+  ["system_message_read", "Reads of system messages"],
 ] as const;
 
 const nothing: readonly Heard[] = [];

@@ -86,7 +86,7 @@ function Row({ heard, isChosen, onChoose }: { heard: Heard; isChosen: boolean; o
       <span class="event-time">{timeOfDay(heardAt)}</span>
       <Kind kind={heard.kind} />
       <span class="event-who">
-        {message.from}
+        {"from" in message && message.from}
         {"cid" in message && ` → ${message.cid}`}
       </span>
       <span class="event-text">{textOf(heard)}</span>
@@ -101,6 +101,7 @@ const badges = {
   message_delete: ["bad", "recall"],
   system_message_delete: ["bad", "recall"],
   message_read: ["plain", "read"],
+  system_message_read: ["plain", "read"],
 } as const;
 
 function Kind({ kind }: Pick<Heard, "kind">) {
@@ -110,6 +111,8 @@ function Kind({ kind }: Pick<Heard, "kind">) {
 
 function textOf(heard: Heard): string {
   if (heard.kind === "system_message") return JSON.stringify(heard.message.x);
+  if (heard.kind === "system_message_read")
+    return `has ${heard.message.seen ? "seen" : "read"} ${heard.message.ids.join(", ")}`.slice(0, 200);
   if (heard.kind === "message_read") return `has read ${heard.message.ids.join(", ")}`.slice(0, 200);
   if (heard.kind === "message_delete" || heard.kind === "system_message_delete")
     return `has taken back ${heard.message.ids.join(", ")}`.slice(0, 200);

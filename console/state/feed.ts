@@ -8,6 +8,7 @@ import type {
   MessageRead,
   SystemMessage,
   SystemMessageDelete,
+  SystemMessageRead,
 } from "../../sdk/types.ts";
 import { createFrame } from "./frame.ts";
 
@@ -19,6 +20,7 @@ export type Heard = { number: number; heardAt: number } & (
   | { kind: "message_delete"; message: MessageDelete }
   | { kind: "system_message_delete"; message: SystemMessageDelete }
   | { kind: "message_read"; message: MessageRead }
+  | { kind: "system_message_read"; message: SystemMessageRead }
 );
 
 /** The state of the feed. `lost`: it retries, and omits what is delivered in the meantime. `ended`: it does not retry. */
@@ -50,6 +52,8 @@ function hear(event: FeedEvent, what: { number: number; heardAt: number }): Hear
   if ("message_delete" in event) return { ...what, kind: "message_delete", message: event.message_delete };
   if ("system_message_delete" in event)
     return { ...what, kind: "system_message_delete", message: event.system_message_delete };
+  if ("system_message_read" in event)
+    return { ...what, kind: "system_message_read", message: event.system_message_read };
   if ("message_read" in event) return { ...what, kind: "message_read", message: event.message_read };
   return { ...what, kind: "system_message", message: event.system_message };
 }

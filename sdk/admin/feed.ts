@@ -10,6 +10,7 @@ import type {
   MessageRead,
   SystemMessage,
   SystemMessageDelete,
+  SystemMessageRead,
 } from "../types.ts";
 import { createBackoff } from "../waiting/backoff.ts";
 import { type Failure, isUnknownOutcome } from "../waiting/retry.ts";
@@ -41,6 +42,10 @@ export type FeedEvent =
   | {
       /** A read. */
       message_read: MessageRead;
+    }
+  | {
+      /** A user has seen or read system messages in the inbox. */
+      system_message_read: SystemMessageRead;
     };
 
 /**
@@ -126,6 +131,7 @@ async function* readFeed(
     message_delete: (message_delete) => read.push({ message_delete }),
     system_message_delete: (system_message_delete) => read.push({ system_message_delete }),
     message_read: (message_read) => read.push({ message_read }),
+    system_message_read: (system_message_read) => read.push({ system_message_read }),
     session: () => undefined,
     last_activity: () => undefined,
     response: () => undefined,

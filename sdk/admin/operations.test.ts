@@ -66,6 +66,10 @@ const calls: Record<string, Call[]> = {
   listMessages: [(a, o) => a.listMessages("o", "c", { ...page, before: "m", after: "m" }, o)],
   getMessage: [(a, o) => a.getMessage("o", "m", o)],
   getSystemMessage: [(a, o) => a.getSystemMessage("o", "m", { senderId: "u" }, o)],
+  listInbox: [
+    (a, o) => a.listInbox("o", "u", { ...page, unread: true }, o),
+    (a, o) => a.inbox("o", "u", { unread: true }, o),
+  ],
   listRecipients: [
     (a, o) => a.listRecipients("o", "m", { ...page, state: "missing" }, o),
     (a, o) => a.recipients("o", "m", { state: "missing" }, o),

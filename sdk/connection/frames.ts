@@ -6,6 +6,7 @@ import type {
   ResponseError,
   SystemMessage,
   SystemMessageDelete,
+  SystemMessageRead,
 } from "../types.ts";
 
 /** The response to a request. Errors without an id answer frames that the server could not read. */
@@ -19,6 +20,7 @@ export type Events<X> = {
   message_delete: MessageDelete;
   system_message_delete: SystemMessageDelete;
   message_read: MessageRead;
+  system_message_read: SystemMessageRead;
   session: object;
   last_activity: Record<string, unknown>;
 };
@@ -28,7 +30,7 @@ type EventHandlers<X> = { [Name in keyof Events<X>]: (event: Events<X>[Name]) =>
 /** Handlers of what a frame may contain. */
 export type Handlers<X> = EventHandlers<X> & { response(answer: Answer): void };
 
-const unsigned: readonly string[] = ["session", "last_activity"];
+const unsigned: readonly string[] = ["session", "last_activity", "system_message_read"];
 const names = [
   "message",
   "message_edit",
@@ -38,6 +40,7 @@ const names = [
   "system_message_delete",
   "session",
   "last_activity",
+  "system_message_read",
 ] as const;
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;

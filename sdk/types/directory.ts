@@ -112,7 +112,14 @@ export type FileDescription = {
 /** Restricts a live feed to the events that match all given members. */
 export type FeedFilter = {
   /** Only events of this kind. */
-  kind?: "message" | "system_message" | "message_edit" | "message_delete" | "system_message_delete" | "message_read";
+  kind?:
+    | "message"
+    | "system_message"
+    | "message_edit"
+    | "message_delete"
+    | "system_message_delete"
+    | "message_read"
+    | "system_message_read";
   /** Only messages of this conversation, their edits, recalls and reads, and system messages that were sent to it, with their recalls. */
   cid?: string;
   /** Only events that this user sends or receives. */

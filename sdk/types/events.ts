@@ -97,7 +97,7 @@ export type SystemMessageDelete = {
 
 /**
  * A system message as it is delivered. `_id` is the sender's `messageSystem.id`. `cid` is present if it was sent to a
- * conversation. System messages are never replayed.
+ * conversation. Only those that are kept in inboxes are replayed.
  */
 export type SystemMessage<X = CustomParameters> = {
   /** The sender's `messageSystem.id`; two senders may use the same one. */
@@ -110,8 +110,32 @@ export type SystemMessage<X = CustomParameters> = {
   x: X;
   /** The conversation that it was sent to, if it was sent to one. */
   cid?: string;
+  /** When it was sent, in ISO 8601, if it is kept in inboxes. */
+  created_at?: string;
+  /** It replaces earlier ones of the same sender with this key. */
+  key?: string;
   /** Present if it was sent silently. Do not alert the user. */
   silent?: true;
+};
+
+/** A system message in a user's inbox, and what the user has done with it. */
+export type InboxItem<X = CustomParameters> = SystemMessage<X> & {
+  /** When it was sent, in ISO 8601. */
+  created_at: string;
+  /** When the user had seen it, in ISO 8601; `null` if the user has not. */
+  seen_at: string | null;
+  /** When the user had read it, in ISO 8601; `null` if the user has not. */
+  read_at: string | null;
+};
+
+/** The user has seen or read system messages in the inbox, on whichever connection. Never replayed. `t` is in Unix seconds. */
+export type SystemMessageRead = {
+  /** The `_id` of each, newest first. */
+  ids: string[];
+  /** Whether they are seen only, and not read. */
+  seen: boolean;
+  /** When, in Unix seconds. */
+  t: number;
 };
 
 /**

@@ -82,6 +82,10 @@ export type SystemMessageEnvelope = {
     id?: string;
     /** Custom parameters, which recipients get unchanged. */
     x?: CustomParameters;
+    /** Keeps it in the inboxes of those it goes to, for 1 to 365 days. Without it, users who are offline never receive it. */
+    keep_days?: number;
+    /** With `keep_days`: an inbox has the newest of the sender's system messages with this key only. */
+    key?: string;
     /** Sends it silently: it counts as unread nowhere, and no webhook tells of it. */
     silent?: true;
   } & SystemMessageAddress;

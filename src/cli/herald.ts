@@ -17,6 +17,7 @@ import { addListenCommand } from "./commands/events/listen.ts";
 import { addTailCommand } from "./commands/events/tail.ts";
 import { addFileCommands } from "./commands/files/files.ts";
 import { addHealthCommand } from "./commands/health.ts";
+import { addInboxCommand } from "./commands/inbox.ts";
 import { addKeysCommands } from "./commands/keys/keys.ts";
 import { addNodesCommand } from "./commands/nodes.ts";
 import { addOpenapiCommand } from "./commands/openapi.ts";
@@ -100,6 +101,7 @@ export function createProgram(output: Output): Command {
   addFileCommands(program, output);
   addReportCommands(program, output);
   addRecipientsCommands(program, output);
+  addInboxCommand(program, output);
   addListenCommand(program, output);
   addTailCommand(program, output);
   program.commandsGroup("Directory:");

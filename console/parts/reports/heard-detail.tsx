@@ -10,6 +10,7 @@ const titles = {
   message_delete: "Messages taken back",
   system_message_delete: "System messages taken back",
   message_read: "Messages read",
+  system_message_read: "System messages read",
 } as const;
 
 /** One complete event, and who received it. */
@@ -31,7 +32,7 @@ export function HeardDetail({ heard, onClose }: { heard: Heard; onClose: () => v
       <pre class="code">{JSON.stringify({ [kind]: message }, undefined, 2)}</pre>
       {heard.kind === "message" && <DeliveryReport sent={{ kind: "message", id: heard.message._id }} />}
       {heard.kind === "system_message" && (
-        <DeliveryReport sent={{ kind: "system_message", id: heard.message._id, senderId: message.from }} />
+        <DeliveryReport sent={{ kind: "system_message", id: heard.message._id, senderId: heard.message.from }} />
       )}
       {"cid" in message && message.cid !== undefined && (
         <p>

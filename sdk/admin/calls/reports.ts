@@ -1,4 +1,5 @@
 import type {
+  InboxItem,
   ListedMessage,
   MessageReport,
   Page,
@@ -12,6 +13,7 @@ import { eachOf } from "./pages.ts";
 import { path, query } from "./paths.ts";
 
 type RecipientFilter = { state?: RecipientState };
+type InboxFilter = { unread?: boolean };
 type SystemRecipientFilter = RecipientFilter & { senderId?: string };
 
 /** Creates the calls that read what was sent, and who has it. */
@@ -36,7 +38,28 @@ export function createReportCalls(request: Request) {
     return request("GET", target, undefined, options);
   }
 
+  async function listInbox(
+    org: string,
+    uid: string,
+    page: InboxFilter & PageOptions = {},
+    options: CallOptions = {},
+  ): Promise<Page<InboxItem>> {
+    const target = path`/admin/organizations/${org}/users/${uid}/system-messages` + query(page);
+    return request("GET", target, undefined, options);
+  }
+
   return {
+    /** A page of a user's inbox, newest first: the system messages that are kept there, all or unread ones. */
+    listInbox,
+    /** Yields a user's inbox, newest first. */
+    inbox(
+      org: string,
+      uid: string,
+      filter: InboxFilter = {},
+      options: CallOptions = {},
+    ): AsyncGenerator<InboxItem, void> {
+      return eachOf((page) => listInbox(org, uid, { ...filter, ...page }, options));
+    },
     /** The history of a conversation, newest first, or oldest first with `after`. */
     async listMessages(
       org: string,

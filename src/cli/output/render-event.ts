@@ -7,6 +7,7 @@ import type {
   MessageRead,
   SystemMessage,
   SystemMessageDelete,
+  SystemMessageRead,
 } from "../../../sdk/admin.ts";
 import { parsePositive } from "../arguments.ts";
 import type { Output, Style } from "./output.ts";
@@ -46,6 +47,7 @@ export function renderEvent(event: FeedEvent, style: Style): string {
   if ("message_edit" in event) return renderEdit(event.message_edit, style);
   if ("message_delete" in event) return renderRecall(event.message_delete, style);
   if ("system_message_delete" in event) return renderSystemRecall(event.system_message_delete, style);
+  if ("system_message_read" in event) return renderInboxRead(event.system_message_read, style);
   return renderRead(event.message_read, style);
 }
 
@@ -112,6 +114,11 @@ function renderSystemMessage({ t, from, x, _id, cid }: SystemMessage, style: Sty
   const head = `${headOf(t, style)}  ${style.magenta("◆ system message")}  ${conversation}${style.bold(printableLine(from))}`;
   const content = isEmpty(x) ? "" : `  ${printableJson(x)}`;
   return `${head}${content}  ${style.dim(`(${printableLine(_id)})`)}`;
+}
+
+/** What the user has seen or read in the inbox: the ids below. */
+function renderInboxRead({ ids, seen, t }: SystemMessageRead, style: Style): string {
+  return withIds([headOf(t, style), style.magenta(`◆ system messages ${seen ? "seen" : "read"}`)], ids, style);
 }
 
 /** A read: who has read how many messages of one author, and the last of them. */

@@ -11,14 +11,7 @@ import { encodeCursor } from "../../lib/text/cursor.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { timeOf } from "../../lib/timed-ranges.ts";
 import type { SentReads } from "../../store/delivery/ports.ts";
-import {
-  type InboxPlace,
-  type InboxReads,
-  type InboxWrites,
-  type Marks,
-  type NewMark,
-  noMarks,
-} from "../../store/inbox/ports.ts";
+import type { InboxPlace, InboxReads, InboxWrites, Marks, NewMark } from "../../store/inbox/ports.ts";
 import type { History } from "../../store/messages/ports.ts";
 import type { LogReader, UserReads } from "../../store/ports.ts";
 import { refuseMissing } from "../directory/directory.ts";
@@ -135,7 +128,7 @@ export function createInboxes(dependencies: Dependencies) {
       const now = clock.now();
       const marks = await inboxes.marks(org, uid);
       const unread = await inboxes.countUnread(org, uid, { now, upTo: head, marks });
-      const isKnown = unread > 0 || marks !== noMarks || (await inboxes.hasAny(org, uid, now));
+      const isKnown = unread > 0 || marks.seen.length > 0 || (await inboxes.hasAny(org, uid, now));
       return isKnown ? unread : undefined;
     },
     /** Marks items as read, or with `seen` as seen. Resolves when that is stored, or at once if all were marked before. */

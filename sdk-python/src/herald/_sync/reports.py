@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..models import (
+    InboxItem,
     MessageReport,
     OnlineCount,
     OnlineUser,
@@ -26,6 +27,10 @@ class Reports(Caller):
     def get_system_message(self, org: str, mid: str, *, sender_id: str | None = None) -> SystemMessageReport:
         """Reads a system message and its delivery, by the `mid` of the send. Name the sender if several used that id."""
         return self._call(SystemMessageReport, "getSystemMessage", (org, mid), query={"senderId": sender_id})
+
+    def inbox(self, org: str, uid: str, *, unread: bool = False) -> Pages[InboxItem]:
+        """A user's inbox, newest first: the system messages that are kept there, all or unread ones."""
+        return Pages(self, "listInbox", (org, uid), {"unread": unread})
 
     def recipients(
         self, org: str, server_mid: str, *, state: RecipientState | None = None

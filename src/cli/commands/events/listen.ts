@@ -97,6 +97,7 @@ async function listen(
     onMessageEdit: (edit) => show({ message_edit: edit }),
     onMessageDelete: (recall) => show({ message_delete: recall }),
     onSystemMessageDelete: (recall) => show({ system_message_delete: recall }),
+    onSystemMessageRead: (read) => show({ system_message_read: read }),
     onMessageRead: (read) => show({ message_read: read }),
     onStateChange,
     onGap: ({ since: last }) =>

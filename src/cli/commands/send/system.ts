@@ -10,18 +10,26 @@ import { addSend, silentHelp, tellDelivery, waitHelp } from "./send-command.ts";
 
 type Recipients = { to?: string[]; toConversation?: string; everyone?: true };
 
-type SystemOptions = Recipients & { id?: string; x?: CustomParameters; silent?: true; wait?: number };
+type SystemOptions = Recipients & {
+  id?: string;
+  x?: CustomParameters;
+  keepDays?: number;
+  keepKey?: string;
+  silent?: true;
+  wait?: number;
+};
 
 const help = `
 Examples:
   herald send system --org demo --from alice --to bob,carol --x '{"status":"maintenance at 22:00"}'
   herald send system --org demo --from alice --to-conversation welcome --x '{"kind":"renamed"}' --wait 5
+  herald send system --org demo --from alice --to bob --keep-days 30 --x '{"kind":"payment_received"}'
   herald send system --org demo --from alice --everyone --x '{"status":"back at 23:00"}' --dry-run`;
 
 /** `herald send system`. */
 export function addSendSystemCommand(send: Command, output: Output): void {
   const description =
-    "send a system message to users, to a conversation or to everyone; only users who are online receive it";
+    "send a system message to users, to a conversation or to everyone; without --keep-days, only who is online receives it";
   const command = addOrganizationCommand(send, "system", description)
     .requiredOption("--from <uid>", "sender, a user of the organization")
     .option("--to <uid,uid>", "recipients, separated by commas; may be repeated", parseUids)
@@ -29,12 +37,21 @@ export function addSendSystemCommand(send: Command, output: Output): void {
     .option("--everyone", "send it to all users of the organization")
     .option("--id <id>", "id of this send; repeating a send with the same id sends nothing twice (default: random)")
     .option("--x <json>", "custom parameters, a JSON object: the content of the message", parseCustomParameters)
+    .option("--keep-days <days>", "keep it in the inboxes of its recipients for so many days (1 to 365)", parsePositive)
+    .option("--keep-key <key>", "with --keep-days: it replaces earlier ones of the sender with this key")
     .option("--silent", silentHelp)
     .option("--wait <seconds>", waitHelp, parsePositive);
   addSend(command, output, {
     help,
-    content: ({ x, silent, id = Bun.randomUUIDv7(), ...recipients }: SystemOptions) => ({
-      messageSystem: { id, ...(x !== undefined && { x }), ...(silent && { silent }), ...addressOf(recipients) },
+    content: ({ x, keepDays, keepKey, silent, id = Bun.randomUUIDv7(), ...recipients }: SystemOptions) => ({
+      messageSystem: {
+        id,
+        ...(x !== undefined && { x }),
+        ...(keepDays !== undefined && { keep_days: keepDays }),
+        ...(keepKey !== undefined && { key: keepKey }),
+        ...(silent && { silent }),
+        ...addressOf(recipients),
+      },
     }),
     tryOut: (admin, envelope) => admin.trySystemMessage(envelope),
     send: (admin, envelope, { wait }: SystemOptions) =>
