@@ -17,6 +17,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 const send = { organizationId: "o", senderId: "u", message: { cid: "c", body: "b" } };
 const system = { organizationId: "o", senderId: "u", messageSystem: { uids: ["u"] } };
 const edit = { organizationId: "o", senderId: "u", messageEdit: { id: "m", body: "b" } };
+const systemRecall = { organizationId: "o", senderId: "u", messageSystemDelete: { ids: ["s"] } };
 const recall = {
   organizationId: "o",
   senderId: "u",
@@ -40,6 +41,10 @@ const calls: Record<string, Call[]> = {
   sendBatch: [
     (a, o) => a.sendBatch([send], { ...o, rate: 5, dryRun: true }),
     (a, o) => a.sendBatchLines(bytes(), { ...o, rate: 5, dryRun: true }),
+  ],
+  recallSystemMessages: [
+    (a, o) => a.recallSystemMessages(systemRecall, o),
+    (a, o) => a.trySystemRecall(systemRecall, o),
   ],
   putScheduled: [(a, o) => a.schedule("o", "s", order, o), (a, o) => a.trySchedule("o", "s", order, o)],
   getScheduled: [(a, o) => a.getScheduled("o", "s", o)],

@@ -54,7 +54,7 @@ describe("errors", () => {
     const wrong: [string, string, string[]][] = [
       ["GET", "/admin/message", ["POST", "PUT", "DELETE"]],
       ["PATCH", "/admin/message", ["POST", "PUT", "DELETE"]],
-      ["DELETE", "/admin/message/system", ["POST"]],
+      ["PUT", "/admin/message/system", ["DELETE", "POST"]],
       ["POST", "/admin/organizations", ["GET"]],
       ["POST", "/admin/nodes", ["GET"]],
       ["DELETE", org.path("online"), ["GET"]],

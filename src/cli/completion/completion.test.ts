@@ -90,6 +90,8 @@ describe.each(installed)("%s completes", (shell) => {
       "message_edit",
       "message_read",
       "system_message",
+      "system_message_delete",
+      "system_message_read",
     ]);
     expect(await complete("completion", "f")).toEqual(["fish"]);
     expect(await complete("orgs", "list", "--profile", "ma")).toEqual(["main-site"]);

@@ -51,7 +51,9 @@ describe("the AsyncAPI document", () => {
       "SystemMessageEvent",
       "MessageEditEvent",
       "MessageDeleteEvent",
+      "SystemMessageDeleteEvent",
       "MessageReadEvent",
+      "SystemMessageReadEvent",
       "SessionEvent",
     ]);
   });

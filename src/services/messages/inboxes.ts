@@ -9,7 +9,7 @@ import { firstWithin } from "../../lib/queues/first-within.ts";
 import { rowsOfStep } from "../../lib/queues/steps.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import { timeOf } from "../../lib/timed-ranges.ts";
+import { type TimedRange, timeOf } from "../../lib/timed-ranges.ts";
 import type { SentReads } from "../../store/delivery/ports.ts";
 import type { InboxPlace, InboxReads, InboxWrites, Marks, NewMark } from "../../store/inbox/ports.ts";
 import type { History } from "../../store/messages/ports.ts";
@@ -84,14 +84,21 @@ export function createInboxes(dependencies: Dependencies) {
   }
 
   /** As many of the items, at least one, as have 512 KiB together. */
-  async function read(org: string, uid: string, { limit, before, isUnread }: Range) {
+  async function read(org: string, uid: string, { limit, before = Number.MAX_SAFE_INTEGER, isUnread }: Range) {
     const marks = await inboxes.marks(org, uid);
-    const range = { now: clock.now(), before, limit };
-    const places = await inboxes.list(org, uid, range, isUnread ? marks : undefined);
+    const after = isUnread ? markedUpTo(marks.read) : 0;
+    const isWanted = ({ offset }: { offset: number }) =>
+      offset < before && !(isUnread && timeOf(marks.read, offset) !== undefined);
+    const wanted = (await inboxes.items(org, uid, { after, now: clock.now() })).filter(isWanted);
+    const places = await placesOf(org, wanted.slice(0, limit));
     const fitting = firstWithin(places, ({ bytes }) => bytes, maxPageBytes);
     const rows = fitting.length === 0 ? [] : await history.messagesAt(org, fitting.map(offsetIn));
     const items = rows.flatMap(({ offset, payload }) => itemOf(payload, offset, marks) ?? []);
-    return { items, last: fitting.at(-1), isWhole: fitting.length === places.length && places.length < limit };
+    return { items, last: fitting.at(-1), isWhole: fitting.length === places.length && wanted.length <= limit };
+  }
+
+  async function placesOf(org: string, items: readonly { offset: number }[]): Promise<InboxPlace[]> {
+    return items.length === 0 ? [] : await inboxes.places(org, items.map(offsetIn));
   }
 
   /** What a call marks: the items among `ids`, or without them all that are not marked yet. */
@@ -99,8 +106,10 @@ export function createInboxes(dependencies: Dependencies) {
     if (ids !== undefined) return { items: await inboxes.named(org, uid, ids, now), upTo: undefined };
     const upTo = (await log.heads([org])).get(org)?.offset ?? 0;
     const { seen, read } = await inboxes.marks(org, uid);
-    const unmarked = { seen: [], read: seenOnly ? seen : read };
-    const places = await inboxes.list(org, uid, { now, before: upTo + 1, limit: mostMarked }, unmarked);
+    const ranges = seenOnly ? seen : read;
+    const isNew = ({ offset }: { offset: number }) => offset <= upTo && timeOf(ranges, offset) === undefined;
+    const fresh = (await inboxes.items(org, uid, { after: markedUpTo(ranges), now })).filter(isNew);
+    const places = await placesOf(org, fresh.slice(0, mostMarked));
     return { items: places.map((place) => ({ ...place, before: 0 })), upTo };
   }
 
@@ -125,11 +134,12 @@ export function createInboxes(dependencies: Dependencies) {
     /** How many items up to the user's place in the log are unread; `undefined` if there never was one. */
     async countUnread({ org, uid, head, hasInboxes }: Reader): Promise<number | undefined> {
       if (!hasInboxes) return undefined;
-      const now = clock.now();
-      const marks = await inboxes.marks(org, uid);
-      const unread = await inboxes.countUnread(org, uid, { now, upTo: head, marks });
-      const isKnown = unread > 0 || marks.seen.length > 0 || (await inboxes.hasAny(org, uid, now));
-      return isKnown ? unread : undefined;
+      const { read, seen } = await inboxes.marks(org, uid);
+      const items = await inboxes.items(org, uid, { after: markedUpTo(read), now: clock.now() });
+      if (items.length === 0 && seen.length === 0) return undefined;
+      const isUnread = (item: { offset: number; isSilent: boolean }) =>
+        !item.isSilent && item.offset <= head && timeOf(read, item.offset) === undefined;
+      return items.filter(isUnread).length;
     },
     /** Marks items as read, or with `seen` as seen. Resolves when that is stored, or at once if all were marked before. */
     async mark(
@@ -144,7 +154,12 @@ export function createInboxes(dependencies: Dependencies) {
   };
 }
 
-const offsetIn = ({ offset }: InboxPlace) => offset;
+const offsetIn = ({ offset }: { offset: number }) => offset;
+
+/** Up to which offset everything is marked. */
+function markedUpTo([first]: readonly TimedRange[]): number {
+  return first !== undefined && first[0] <= 1 ? first[1] : 0;
+}
 
 /** A stored system message with its marks; `undefined` for a row that is damaged. */
 function itemOf(payload: string, offset: number, { seen, read }: Marks): InboxItem | undefined {

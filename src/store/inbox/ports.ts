@@ -13,18 +13,13 @@ export type InboxPlace = { offset: number; id: string; mid: string; bytes: numbe
 /** The same, with the place of the item before it in the inbox instead of its size; 0 if there is none. */
 export type InboxItemPlace = Omit<InboxPlace, "bytes"> & { before: number };
 
-/** Selects items of an inbox at a time, in milliseconds since the Unix epoch: at most `limit`, before an offset if one is given. */
-export type InboxRange = { now: number; before?: number | undefined; limit: number };
-
-/** Reads what is in the inboxes of users: system messages that are kept, not expired, taken back or replaced. */
+/** Reads what is in the inboxes of users at a time, in milliseconds since the Unix epoch: what is kept, and not replaced or recalled. */
 export type InboxReads = {
   marks(org: string, uid: string): Promise<Marks>;
-  /** The items in the range, newest first; with `unreadBy` only those that these marks leave unread. */
-  list(org: string, uid: string, range: InboxRange, unreadBy?: Marks): Promise<InboxPlace[]>;
-  /** How many items up to the offset `upTo` these marks leave unread; silent ones do not count. */
-  countUnread(org: string, uid: string, of: { now: number; upTo: number; marks: Marks }): Promise<number>;
-  /** Whether the inbox has anything in it. */
-  hasAny(org: string, uid: string, now: number): Promise<boolean>;
+  /** Where the items after an offset are, newest first, and which of them count as unread nowhere. */
+  items(org: string, uid: string, of: { after: number; now: number }): Promise<{ offset: number; isSilent: boolean }[]>;
+  /** The items at these offsets, newest first. */
+  places(org: string, offsets: readonly number[]): Promise<InboxPlace[]>;
   /** The items among `ids`, newest first, of each `_id` that of every sender. */
   named(org: string, uid: string, ids: readonly string[], now: number): Promise<InboxItemPlace[]>;
 };

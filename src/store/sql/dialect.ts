@@ -16,6 +16,8 @@ export type Dialect = {
    * `v0`, `v1` and so on; cast those that are no texts.
    */
   givenTuples(columns: number): string;
+  /** Joins the numbers of all rows to one text, with commas; NULL without rows. */
+  joined(number: string): string;
   /**
    * Names the index to use, after the table, for a planner that would choose a worse one: SQLite prefers a primary key to
    * a partial index with fewer columns. Empty for one that knows the sizes of indexes.
@@ -54,6 +56,7 @@ export const sqliteDialect: Dialect = {
   givenTexts: "SELECT value FROM json_each(?)",
   givenTuples: (columns) =>
     `SELECT ${columnsOf(columns, (index) => `json_extract(value, '$[${index}]')`)} FROM json_each(?)`,
+  joined: (number) => `group_concat(${number})`,
   indexedBy: (index) => ` INDEXED BY ${index}`,
   timeNow: "CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now", // this machine's clock: nobody else uses the file
   text: "TEXT",
@@ -77,6 +80,7 @@ export const postgresDialect: Dialect = {
   givenTuples: (columns) =>
     `SELECT ${columnsOf(columns, (index) => `value ->> ${index}`)}
       FROM json_array_elements(CAST(CAST(? AS text) AS json)) AS tuples (value)`,
+  joined: (number) => `string_agg(CAST(${number} AS text), ',')`,
   indexedBy: () => "",
   timeNow: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now",
   text: `TEXT COLLATE "C"`,

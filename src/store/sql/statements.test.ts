@@ -68,7 +68,7 @@ describe("the number of statements depends on the number of steps, not of rows",
     await createOrganization("large", rowsOfStep);
     const once = await count.of(store.users.remove("small", "u", 2));
     expect(await count.of(store.users.remove("large", "u", 2))).toBe(once);
-    expect(once).toBeLessThan(12);
+    expect(once).toBeLessThan(14);
     expect(await store.log.readAfter("large", rowsOfStep, 9_999, mebibyte)).toHaveLength(rowsOfStep + 1); // one departure each, and the end of sessions
     const check = await store.checks.check({
       org: "large",

@@ -21,6 +21,7 @@ const shares: Record<string, Record<string, readonly number[]>> = {
   former_participant: {
     sqlite_autoindex_former_participant_1: [100_000, 1_000, 10, 1, 1],
     former_participant_by_id: [100_000, 1],
+    former_participant_of_user: [100_000, 1_000, 10, 1],
   },
   event: {
     sqlite_autoindex_event_1: [1_000_000, 10_000, 1],
@@ -28,6 +29,7 @@ const shares: Record<string, Record<string, readonly number[]>> = {
     event_by_mid: [1_000_000, 1, 1, 1, 1],
     event_in_conversation: [1_000_000, 10_000, 100, 1, 1, 1, 1, 1],
     event_read: [10_000, 1],
+    event_system_read: [1_000, 1],
   },
   delivery: {
     sqlite_autoindex_delivery_1: [1_000_000, 10_000, 100, 50, 1, 1],
@@ -73,6 +75,13 @@ const shares: Record<string, Record<string, readonly number[]>> = {
     webhook_delivery_of_event: [100_000, 1_000, 2],
   },
   webhook_queue: { sqlite_autoindex_webhook_queue_1: [100, 1, 1], webhook_queue_by_time: [100, 1, 1, 1] },
+  inbox: {
+    sqlite_autoindex_inbox_1: [100_000, 1_000, 10, 1],
+    inbox_of_key: [10_000, 100, 2, 1],
+    inbox_expiry: [90_000, 1, 1, 1, 1],
+    inbox_expiry_of_keys: [10_000, 1, 1, 1, 1],
+  },
+  inbox_mark: { sqlite_autoindex_inbox_mark_1: [10_000, 100, 1] },
   removal: { sqlite_autoindex_removal_1: [10, 1, 1] },
   node: { sqlite_autoindex_node_1: [1, 1] },
   bus_secret: { sqlite_autoindex_bus_secret_1: [1, 1] },
