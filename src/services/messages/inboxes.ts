@@ -10,7 +10,6 @@ import { rowsOfStep } from "../../lib/queues/steps.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { type TimedRange, timeOf } from "../../lib/timed-ranges.ts";
-import type { SentReads } from "../../store/delivery/ports.ts";
 import type { InboxPlace, InboxReads, InboxWrites, Marks, NewMark } from "../../store/inbox/ports.ts";
 import type { History } from "../../store/messages/ports.ts";
 import type { LogReader, UserReads } from "../../store/ports.ts";
@@ -23,7 +22,6 @@ type Dependencies = {
   inboxes: InboxReads & InboxWrites;
   history: Pick<History, "messagesAt">;
   log: Pick<LogReader, "heads">;
-  sent: Pick<SentReads, "systemMessages">;
   users: Pick<UserReads, "get">;
   organizations: Parameters<typeof refuseMissing>[0];
   use: Pick<OrganizationUse, "admitChange">;
@@ -51,7 +49,7 @@ export type Inboxes = ReturnType<typeof createInboxes>;
 
 /** Creates inboxes on the store. Marks of one turn of the event loop, and those that arrive during a commit, share one. */
 export function createInboxes(dependencies: Dependencies) {
-  const { inboxes, history, log, sent, users, organizations, use, clock } = dependencies;
+  const { inboxes, history, log, users, organizations, use, clock } = dependencies;
   const batcher = createBatcher<NewMark, Outcome<void>>({
     flush: failAlone(async (marks: NewMark[]) => {
       await inboxes.markAll(marks);
@@ -74,13 +72,11 @@ export function createInboxes(dependencies: Dependencies) {
     }
   }
 
-  /** The offset of a system message, even if it is not in the inbox any more; of several with this id, of the oldest. */
-  async function offsetOf(org: string, uid: string, id: string, now: number): Promise<number> {
-    const item = (await inboxes.named(org, uid, [id], now)).at(-1);
-    if (item !== undefined) return item.offset;
-    const events = await sent.systemMessages(org, id, undefined);
-    if (events.length === 0) throw errorAbout("message_not_found", { message: id });
-    return Math.min(...events.map(({ offset }) => offset));
+  /** The offset of an item; of several with this id, from several senders, of the oldest. */
+  async function offsetOf(org: string, uid: string, id: string): Promise<number> {
+    const item = (await inboxes.named(org, uid, [id], clock.now())).at(-1);
+    if (item === undefined) throw errorAbout("message_not_found", { message: id });
+    return item.offset;
   }
 
   /** As many of the items, at least one, as have 512 KiB together. */
@@ -114,9 +110,9 @@ export function createInboxes(dependencies: Dependencies) {
   }
 
   return {
-    /** A page of the user's inbox, newest first. Throws `message_not_found` for a `before` that names nothing. */
+    /** A page of the user's inbox, newest first. Throws `message_not_found` for a `before` that is not in it any more. */
     async list(org: string, uid: string, { limit, before, unread = false }: ListQuery): Promise<InboxItem[]> {
-      const offset = before === undefined ? undefined : await offsetOf(org, uid, before, clock.now());
+      const offset = before === undefined ? undefined : await offsetOf(org, uid, before);
       return (await read(org, uid, { limit, before: offset, isUnread: unread })).items;
     },
     /** The same for a caller of the admin API. Throws `user_not_found`. */
