@@ -63,7 +63,7 @@ func (c *Client) SendMessage(ctx context.Context, send SendMessageRequest, optio
 }
 
 // SendSystemMessage sends a system message to listed users, to a conversation or to everyone, and returns when it is stored.
-// Users who are offline never receive it.
+// Users who are offline receive it only with KeepDays.
 func (c *Client) SendSystemMessage(ctx context.Context, send SendSystemMessageRequest, options ...SendOption) (*SentSystemMessage, error) {
 	if send.MessageSystem.ID == "" {
 		send.MessageSystem.ID = NewID()

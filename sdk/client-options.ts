@@ -16,6 +16,7 @@ import type {
   SystemMessageDelete,
   SystemMessageRead,
 } from "./types.ts";
+import type { InboxView } from "./views/inbox.ts";
 import type { ConversationsView, ConversationView } from "./views/views.ts";
 
 /**
@@ -166,6 +167,8 @@ export type Client<X = CustomParameters> = {
   conversation(cid: string): ConversationView<X>;
   /** The user's conversations, as an app lists them. */
   readonly conversations: ConversationsView;
+  /** The user's inbox, as an app shows it behind a bell. */
+  readonly inbox: InboxView<X>;
 };
 
 /** A page of the user's conversations. `cursor` is `null` on the last page. */

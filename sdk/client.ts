@@ -76,7 +76,9 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
     },
     system_message(message) {
       // Two senders may use the same id, so the key includes the sender. No identifier contains U+0000.
-      if (isNew(`${message.from}\u0000${message._id}`)) call(() => options.onSystemMessage?.(message));
+      if (!isNew(`${message.from}\u0000${message._id}`)) return;
+      call(() => views.current()?.handlers.system_message(message));
+      call(() => options.onSystemMessage?.(message));
     },
     message_edit(edit) {
       call(() => views.current()?.handlers.message_edit(edit));
@@ -86,9 +88,15 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
       call(() => views.current()?.handlers.message_delete(recall));
       call(() => options.onMessageDelete?.(recall));
     },
-    system_message_delete: (recall) => call(() => options.onSystemMessageDelete?.(recall)),
+    system_message_delete(recall) {
+      call(() => views.current()?.handlers.system_message_delete(recall));
+      call(() => options.onSystemMessageDelete?.(recall));
+    },
     message_read: (read) => call(() => options.onMessageRead?.(read)),
-    system_message_read: (read) => call(() => options.onSystemMessageRead?.(read)),
+    system_message_read(read) {
+      call(() => views.current()?.handlers.system_message_read(read));
+      call(() => options.onSystemMessageRead?.(read));
+    },
     last_activity(activities) {
       const { uid = "", callback } = watched ?? {};
       const activity = activities[uid];
@@ -293,6 +301,9 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
     conversation: (cid) => views.conversation(cid),
     get conversations() {
       return views.conversations;
+    },
+    get inbox() {
+      return views.inbox;
     },
   };
   const views = createLazyViews<X>(client, () => user, onThrown);

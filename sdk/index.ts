@@ -6,6 +6,7 @@ export type { WebSocketConstructor, WebSocketLike } from "./connection/websocket
 export type { ErrorCode, KnownErrorCode } from "./error-codes.ts";
 export { HeraldConnectionError, HeraldRequestError } from "./errors.ts";
 export type * from "./types.ts";
+export type { InboxSnapshot, InboxView } from "./views/inbox.ts";
 export type { View } from "./views/view.ts";
 export type {
   ConversationSnapshot,

@@ -14,6 +14,7 @@ import { callSafely, reportUnheard } from "./callbacks.ts";
 import { createClient } from "./client.ts";
 import type { Client, ClientOptions, ClientState, StateDetail } from "./client-options.ts";
 import type { SystemMessage } from "./types.ts";
+import type { InboxSnapshot, InboxView } from "./views/inbox.ts";
 import { createView, type View } from "./views/view.ts";
 import type {
   ConversationSnapshot,
@@ -134,6 +135,13 @@ export function useConversations(): ConversationsSnapshot & Pick<ConversationsVi
     conversations.getServerSnapshot,
   );
   return { ...snapshot, loadMore: conversations.loadMore };
+}
+
+/** The user's inbox as it is now, newest first, with the number of unread items for a badge. */
+export function useInbox(): InboxSnapshot & Pick<InboxView, "loadMore" | "markRead" | "markSeen"> {
+  const { inbox } = useHerald().client;
+  const snapshot = useSyncExternalStore(inbox.subscribe, inbox.getSnapshot, inbox.getServerSnapshot);
+  return { ...snapshot, loadMore: inbox.loadMore, markRead: inbox.markRead, markSeen: inbox.markSeen };
 }
 
 /** Calls the latest handler for each system message that arrives while this component is mounted. */

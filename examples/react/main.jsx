@@ -1,4 +1,11 @@
-import { HeraldProvider, useConnection, useConversation, useConversations, useSystemMessages } from "@herald/sdk/react";
+import {
+  HeraldProvider,
+  useConnection,
+  useConversation,
+  useConversations,
+  useInbox,
+  useSystemMessages,
+} from "@herald/sdk/react";
 import { StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 
@@ -17,6 +24,7 @@ function App() {
   return (
     <HeraldProvider url={herald} token={fetchToken} store={() => localStorage} onError={console.error}>
       <Connection />
+      <Bell />
       <Notices />
       <Conversations selected={cid} onSelect={setCid} />
       {cid && <Thread key={cid} cid={cid} />}
@@ -30,6 +38,25 @@ function Connection() {
     <p role="status">
       {user} is {state} {reason}
     </p>
+  );
+}
+
+function Bell() {
+  const { items, unread, markRead } = useInbox();
+  return (
+    <details>
+      <summary>Inbox {unread > 0 && `(${unread})`}</summary>
+      <ul>
+        {items.map(({ _id, from, x, read_at: read }) => (
+          <li key={`${from} ${_id}`}>
+            {JSON.stringify(x)} {!read && <b>new</b>}
+          </li>
+        ))}
+      </ul>
+      <button type="button" onClick={() => void markRead()}>
+        Mark all as read
+      </button>
+    </details>
   );
 }
 

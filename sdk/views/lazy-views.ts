@@ -1,4 +1,5 @@
 import { callSafely } from "../callbacks.ts";
+import type { InboxSnapshot, InboxView } from "./inbox.ts";
 import type { View } from "./view.ts";
 import type {
   ConversationSnapshot,
@@ -13,6 +14,7 @@ type Views<X> = ReturnType<typeof import("./views.ts").createViews<X>>;
 const mostConversations = 100;
 const empty = { isLoaded: false, error: undefined };
 const noMessages = { messages: [], hasOlder: false, unread: undefined, ...empty };
+const noItems = { items: [], unread: 0, hasMore: false, ...empty };
 const noConversations = { conversations: [], hasMore: false, ...empty };
 
 /**
@@ -77,6 +79,7 @@ export function createLazyViews<X>(source: Source<X>, user: () => unknown, onErr
   }
 
   const list = lazy<ConversationsSnapshot, ConversationsView>(noConversations, (loaded) => loaded.conversations);
+  const inbox = lazy<InboxSnapshot<X>, InboxView<X>>(noItems, (loaded) => loaded.inbox);
   return {
     /** What hears events, once it is loaded. */
     current: () => views,
@@ -89,6 +92,12 @@ export function createLazyViews<X>(source: Source<X>, user: () => unknown, onErr
       return view;
     },
     conversations: { ...list.view, loadMore: async () => (await list.load()).loadMore() } satisfies ConversationsView,
+    inbox: {
+      ...inbox.view,
+      loadMore: async () => (await inbox.load()).loadMore(),
+      markRead: async (ids) => (await inbox.load()).markRead(ids),
+      markSeen: async (ids) => (await inbox.load()).markSeen(ids),
+    } satisfies InboxView<X>,
     reload(isGap: boolean) {
       views?.reload(isGap);
       for (const begin of waiting) begin();

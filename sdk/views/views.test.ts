@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Client } from "../client-options.ts";
 import { accept, message, startClient } from "../testing/app.ts";
-import { type FakeSocket, startFakeServer } from "../testing/fake-server.ts";
-import type { View } from "./view.ts";
+import { startFakeServer } from "../testing/fake-server.ts";
+import { answer, until } from "../testing/views.ts";
 
 const of = (ids: string[]) => ids.map((id) => message(id).message);
 const summary = (_id: string, unread_messages_count: number) => ({
@@ -14,19 +14,6 @@ const summary = (_id: string, unread_messages_count: number) => ({
   unread_messages_count,
 });
 
-/** Waits until the snapshot of a view is as expected. */
-function until<Snapshot>(view: View<Snapshot>, isSo: (snapshot: Snapshot) => boolean): Promise<void> {
-  return new Promise((resolve) => {
-    const check = () => {
-      if (!isSo(view.getSnapshot())) return;
-      leave();
-      resolve();
-    };
-    const leave = view.subscribe(check);
-    queueMicrotask(check);
-  });
-}
-
 const idsOf = (client: Client) =>
   client
     .conversation("c")
@@ -34,17 +21,6 @@ const idsOf = (client: Client) =>
     .messages.map(({ _id }) => _id);
 const untilIds = (client: Client, ids: string) =>
   until(client.conversation("c"), ({ messages }) => messages.map(({ _id }) => _id).join() === ids);
-
-/** Answers the next requests, by their names. */
-async function answer(socket: FakeSocket, answers: Record<string, Record<string, unknown>>) {
-  const parameters: Record<string, Record<string, unknown>> = {};
-  for (let left = Object.keys(answers).length; left > 0; left -= 1) {
-    const request = await socket.requests.next();
-    parameters[request.name] = request.parameters;
-    socket.answer(request, answers[request.name] ?? { error: { status: 400, code: "bad_request", message: "?" } });
-  }
-  return parameters;
-}
 
 /** A client whose view of the conversation "c" shows three messages of its history. */
 async function openView() {

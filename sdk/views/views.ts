@@ -1,6 +1,7 @@
 import type { Handlers } from "../connection/frames.ts";
 import { isLastPage } from "../connection/pages.ts";
 import type { ConversationSummary, CustomParameters, ListedMessage } from "../types.ts";
+import { createInbox, type InboxSource } from "./inbox.ts";
 import { createView, type View } from "./view.ts";
 
 /**
@@ -57,7 +58,7 @@ export type ConversationsView = View<ConversationsSnapshot> & {
 };
 
 /** The client that the views read from. */
-export type Source<X> = {
+export type Source<X> = InboxSource<X> & {
   /** What became of it. */
   readonly state: string;
   listMessages(page: { cid: string; limit: number; before?: string }): Promise<ListedMessage<X>[]>;
@@ -67,6 +68,10 @@ export type Source<X> = {
   }>;
   markRead(cid: string, ids?: string[]): Promise<void>;
 };
+type ViewHandlers<X> = Pick<
+  Handlers<X>,
+  "message" | "message_edit" | "message_delete" | "system_message" | "system_message_delete" | "system_message_read"
+>;
 type Messages<X> = readonly ListedMessage<X>[];
 /** An event, as what it does to the messages of its conversation. Repeated, it changes nothing. */
 type Change<X> = (messages: Messages<X>) => Messages<X>;
@@ -214,7 +219,10 @@ export function createViews<X>(source: Source<X>, user: () => unknown, onThrown:
     for (const view of live) if (view.cid === cid) view.hear(change);
   }
 
-  const handlers: Pick<Handlers<X>, "message" | "message_edit" | "message_delete"> = {
+  const { inbox, ...inboxEvents } = createInbox(source, onThrown);
+
+  const handlers: ViewHandlers<X> = {
+    ...inboxEvents.handlers,
     message(message) {
       const { _id, cid, from, created_at, silent } = message;
       hear(cid, (messages) => (messages.some((other) => other._id === _id) ? messages : [...messages, message]));
@@ -246,7 +254,9 @@ export function createViews<X>(source: Source<X>, user: () => unknown, onThrown:
     reload(isGap: boolean) {
       if (isGap || isListStale || !list.getSnapshot().isLoaded) void loadList();
       for (const view of live) view.reload(isGap);
+      inboxEvents.reload();
     },
+    inbox,
     conversations: {
       ...list,
       async loadMore() {

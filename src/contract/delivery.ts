@@ -50,7 +50,7 @@ const systemDelivery = deliveryFigures
     acknowledged_before_recall: acknowledgedBeforeRecall,
     by_user: z.record(z.string(), z.enum(fates)).optional().meta({
       description:
-        "The delivery to each of the `uids`; absent if it was sent to a conversation or to everyone. `delivered`: written to a connection of the user. `offline`: the user was not connected and will not receive it. `unknown`: the id was not a user of the organization when the system message was stored.",
+        "The delivery to each of the `uids`; absent if it was sent to a conversation or to everyone. `delivered`: written to a connection of the user. `offline`: the user was not connected, and receives it only if it is kept in inboxes. `unknown`: the id was not a user of the organization when the system message was stored.",
     }),
   })
   .meta({ id: "SystemMessageDelivery", description: "The delivery of a system message, on all nodes." });

@@ -13,7 +13,7 @@ const folder = "sdk";
 // Bytes of what a page loads first, minified and compressed by brotli: without what is imported only when it is needed, and without
 // other packages.
 const budgets = [
-  { what: "client", entries: ["index.js"], atMost: 4_700 },
+  { what: "client", entries: ["index.js"], atMost: 4_750 },
   { what: "client and React", entries: ["react.js"], atMost: 5_500 },
 ];
 // The package is ESM only, so CommonJS needs a dynamic import, and before Node 16 `exports` was unknown.

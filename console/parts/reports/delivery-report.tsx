@@ -48,7 +48,7 @@ function Report({ sent, names }: { sent: SentId; names: Names }) {
             <p class="fine">
               {sent.kind === "message"
                 ? "The other users are offline. They receive the message when their clients reconnect and recover what they missed."
-                : "The other users were offline and will not receive it: system messages are never replayed."}{" "}
+                : "The other users were offline. They receive it only if it is kept in inboxes."}{" "}
               <button type="button" class="link" onClick={again}>
                 Refresh
               </button>

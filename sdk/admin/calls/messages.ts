@@ -38,7 +38,8 @@ export function createMessageCalls(exchange: Exchange, request: Request) {
     },
     /**
      * Sends a system message to listed users, to a conversation or to everyone. Resolves when it is stored; with `wait`, when it is
-     * delivered. Users who are offline never receive it. Compose `messageSystem.id` as for `sendMessage`.
+     * delivered. Users who are offline receive it only with
+     * `keep_days`. Compose `messageSystem.id` as for `sendMessage`.
      */
     async sendSystemMessage(
       envelope: SystemMessageEnvelope,

@@ -4,7 +4,7 @@ export const deliveryPromise =
 
 /** How recovery works on both channels, in Markdown. */
 export const recovery =
-  "With `since`, the server first replays what the client missed: every stored message of the user's conversations after the given one, in order. `recovered` is `false` if the gap is too large or the id is unknown; the client then pages through the history with `message_list`. System messages and `message_read` are never replayed.";
+  "With `since`, the server first replays what the client missed: every stored message of the user's conversations after the given one, in order. `recovered` is `false` if the gap is too large or the id is unknown; the client then pages through the history with `message_list`. System messages are replayed only if they were sent with `keep_days`; `message_read` never is.";
 
 /** The two real-time channels: their paths and rules, in Markdown. */
 export const realtimeChannels = {

@@ -88,7 +88,7 @@ export function createMessageOperations(limits: PayloadLimits) {
       targetOf: (body) => targetIn(body, body.messageSystem.cid),
       summary: "Send a system message to users, to a conversation or to everyone",
       description:
-        "Stores the system message, then delivers it to those of its recipients who are online now: the `uids`, the participants of the conversation `cid`, or with `everyone` all users of the organization. Users who are offline do not receive it, not even later.",
+        "Stores the system message, then delivers it to those of its recipients who are online now: the `uids`, the participants of the conversation `cid`, or with `everyone` all users of the organization. Users who are offline receive it only if `keep_days` keeps it in their inboxes.",
       query: sendQuery,
       requestHeaders: waitRequestHeaders,
       body: createSendSystemMessageRequest(limits),

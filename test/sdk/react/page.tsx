@@ -6,6 +6,7 @@ import {
   useConnection,
   useConversation,
   useConversations,
+  useInbox,
   useSystemMessages,
 } from "../../../sdk/react.ts";
 
@@ -52,6 +53,22 @@ function Notices() {
   return <p id="notices">{notices.join(", ")}</p>;
 }
 
+function Inbox() {
+  const { items, unread, markRead, markSeen } = useInbox();
+  const shown = items.map(({ _id, seen_at: seen, read_at: read }) => `${_id} ${read ? "read" : seen ? "seen" : "new"}`);
+  return (
+    <section>
+      <p id="inbox">{[`${unread}:`, ...shown].join(" ")}</p>
+      <button type="button" onClick={() => void markSeen()}>
+        See all
+      </button>
+      <button type="button" onClick={() => void markRead(["a"])}>
+        Read a
+      </button>
+    </section>
+  );
+}
+
 function App() {
   const [isShown, setShown] = useState(true);
   return (
@@ -59,6 +76,7 @@ function App() {
       <Connection />
       <List />
       <Notices />
+      <Inbox />
       <button type="button" onClick={() => setShown(!isShown)}>
         Toggle
       </button>

@@ -109,6 +109,27 @@ describe.if(chromium !== undefined)("the hooks in Chromium, in StrictMode, from 
     expect(app.complaints).toEqual([]);
   });
 
+  test("an inbox has what was sent while the page was away, and two tabs agree on what is seen and read", async () => {
+    await using app = await open(pages.url.origin);
+    const { org, page, line, context } = app;
+    await shows(page, "inbox", "0:");
+    line.cut();
+    await org.sentSystem("alice", { id: "a", uids: ["bob"], keep_days: 7 });
+    await org.sentSystem("alice", { id: "b", everyone: true, keep_days: 7 });
+    await line.mend();
+    await shows(page, "inbox", "2: b new a new");
+    const other = await context.newPage();
+    await other.goto(page.url());
+    await shows(other, "inbox", "2: b new a new");
+    await other.getByRole("button", { name: "See all" }).click();
+    for (const tab of [page, other]) await shows(tab, "inbox", "2: b seen a seen");
+    await page.getByRole("button", { name: "Read a" }).click();
+    for (const tab of [page, other]) await shows(tab, "inbox", "1: b seen a read");
+    await org.recalledSystem("alice", "b");
+    for (const tab of [page, other]) await shows(tab, "inbox", "0: a read");
+    expect(app.complaints).toEqual([]);
+  });
+
   test("history is read in pages", async () => {
     await using app = await open(pages.url.origin);
     const { org, cid, page } = app;

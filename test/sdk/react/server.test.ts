@@ -6,6 +6,7 @@ import {
   useConnection,
   useConversation,
   useConversations,
+  useInbox,
   useSystemMessages,
 } from "../../../sdk/react.ts";
 
@@ -14,7 +15,9 @@ function Everything() {
   const { state } = useConnection();
   const { messages, isLoaded } = useConversation("c");
   const { conversations } = useConversations();
-  return createElement(Fragment, null, [state, messages.length, isLoaded, conversations.length].join(" "));
+  const { items, unread } = useInbox();
+  const shown = [state, messages.length, isLoaded, conversations.length, items.length, unread];
+  return createElement(Fragment, null, shown.join(" "));
 }
 
 test("a server renders what is known before anything was read, and connects to nothing", () => {
@@ -26,7 +29,7 @@ test("a server renders what is known before anything was read, and connects to n
       token: () => Promise.reject(new Error("a server asks for no token")),
       children: createElement(Everything),
     });
-    expect(renderToString(app)).toBe("stopped 0 false 0");
+    expect(renderToString(app)).toBe("stopped 0 false 0 0 0");
   } finally {
     globalThis.WebSocket = before;
   }

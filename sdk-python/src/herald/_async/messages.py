@@ -44,9 +44,9 @@ class AsyncMessages(AsyncCaller):
     async def send_system_message(
         self, *, wait: int | None = None, **request: Unpack[SendSystemMessageRequest]
     ) -> SentSystemMessage:
-        """Sends a system message to listed users, to a conversation or to everyone. Users who are offline never receive it.
+        """Sends a system message to listed users, to a conversation or to everyone.
 
-        Ids and `wait` are as for `send_message`.
+        Users who are offline receive it only with `keep_days`. Ids and `wait` are as for `send_message`.
         """
         return cast(SentSystemMessage, await self._send("sendSystemMessage", request, wait))
 
