@@ -139,6 +139,7 @@ export function createSendSystemMessageRequest(limits: PayloadLimits) {
     .meta({
       title: "NewSystemMessage",
       description: "Needs exactly one of `uids`, `cid` and `everyone`.",
+      dependentRequired: { key: ["keep_days"] },
       if: {
         anyOf: addresses.map((name) => hasMembers([name])),
         not: { anyOf: pairsOfAddresses.map(hasMembers) },
