@@ -11,9 +11,9 @@ const knownKinds = [
 ] as const;
 
 /**
- * The kind of an event in an organization's log. Three kinds are delivered to nobody: `blank`, a message or system message that
- * was taken back, or an edit that a later one replaced; `unknown`, a kind that a later version introduced; and `unplayable`, an event whose
- * stored row is not valid for its kind.
+ * The kind of an event in an organization's log. Three kinds are delivered to nobody: `blank`, a message or system message
+ * that was taken back, or an edit that a later one replaced; `unknown`, a kind that a later version introduced; and
+ * `unplayable`, an event whose stored row is not valid for its kind.
  */
 export type EventKind = (typeof knownKinds)[number] | "blank" | "unknown" | "unplayable";
 
@@ -57,8 +57,8 @@ export type LogEvent = {
 };
 
 /**
- * Whom a `system` event goes to, and the recall of system messages: the users in `uids`, or with an empty list the participants of its conversation `cid`
- * or, without `cid`, all users of the organization. An event without the list goes to nobody: a lost value must not
+ * Whom a `system` event goes to, and the recall of system messages: the users in `uids`, or with an empty list the participants
+ * of its conversation `cid` or, without `cid`, all users of the organization. An event without the list goes to nobody: a lost value must not
  * make its content known to everyone. Versions that know only lists deliver an empty one to nobody.
  */
 export function addressOf({ cid, uids }: Pick<LogEvent, "cid" | "uids">): "users" | "conversation" | "everyone" {

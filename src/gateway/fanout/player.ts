@@ -71,14 +71,7 @@ export function createPlayer({
   }
 
   function playSystem(event: LogEvent): Played {
-    switch (addressOf(event)) {
-      case "users":
-        return playToUsers(event);
-      case "conversation":
-        return playToConversation(event);
-      case "everyone":
-        return playToAudience(event, organizationTopic(event.org));
-    }
+    return addressOf(event) === "users" ? playToUsers(event) : playToAudience(event, topicOfSystem(event));
   }
 
   function playToUsers(event: LogEvent): Played {
@@ -114,14 +107,8 @@ export function createPlayer({
 
   function playSystemRecall(event: LogEvent): Played {
     withdraw(event);
-    switch (addressOf(event)) {
-      case "users":
-        return playToRecipients(event).played;
-      case "conversation":
-        return playEdit(event);
-      case "everyone":
-        return publishToAudience(organizationTopic(event.org), event);
-    }
+    if (addressOf(event) === "users") return playToRecipients(event).played;
+    return publishToAudience(topicOfSystem(event), event);
   }
 
   /** Withdraws the texts from all who have not received them yet. */
@@ -225,4 +212,10 @@ export function createPlayback({ play, topics, backlog, tracePlay, guard }: Play
     if (played.isSlow) backlog.check();
     return played;
   };
+}
+
+/** The topic of those whom a system message, or its recall, is addressed to without naming them. */
+function topicOfSystem(event: LogEvent): string {
+  const { org, cid = "" } = event;
+  return addressOf(event) === "everyone" ? organizationTopic(org) : conversationTopic(org, cid);
 }

@@ -23,6 +23,12 @@ export function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((one) => typeof one === "string");
 }
 
+/** Parses a JSON array of strings. Returns `undefined` for any other text. */
+export function textsIn(text: string): string[] | undefined {
+  const value = parseJson(text);
+  return isTexts(value) ? value : undefined;
+}
+
 /**
  * JSON text that is equal for equal values: members sorted by name, without white space. All spellings of a request
  * have the same canonical text, so that its hash distinguishes a retry from another request.

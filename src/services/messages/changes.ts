@@ -52,7 +52,8 @@ export function toEdit(
   { organizationId, senderId, messageEdit: { id, body, x } }: EditMessageRequest,
   at: number,
 ): NewEdit {
-  return { ...toChange(caller, organizationId, senderId, at), id, body, x: x && JSON.stringify(x) };
+  const change = toChange(caller, organizationId, senderId, at);
+  return { ...change, eventId: createId(at), id, body, x: x && JSON.stringify(x) };
 }
 
 /** The recall of a request. Throws if the caller's key does not allow it. */
@@ -61,7 +62,8 @@ export function toRecall(
   { organizationId, senderId, messageDelete: { cid, ids } }: RecallMessagesRequest,
   at: number,
 ): NewRecall {
-  return { ...toChange(caller, organizationId, senderId, at), cid, ids: [...new Set(ids)] };
+  const change = toChange(caller, organizationId, senderId, at);
+  return { ...change, eventId: createId(at), cid, ids: [...new Set(ids)] };
 }
 
 /** The recall of a request. Throws if the caller's key does not allow it. */
@@ -70,8 +72,7 @@ export function toSystemRecall(
   { organizationId, senderId, messageSystemDelete: { ids } }: RecallSystemMessagesRequest,
   at: number,
 ): NewSystemRecall {
-  const { eventId: _, ...change } = toChange(caller, organizationId, senderId, at);
-  return { ...change, ids: [...new Set(ids)] };
+  return { ...toChange(caller, organizationId, senderId, at), ids: [...new Set(ids)] };
 }
 
 /** Returns the outcome of a recall of system messages; throws the reason if it is refused. */
@@ -87,7 +88,7 @@ export function requireSystemRecall<Outcome extends { outcome: "changed" }>(
 function toChange(caller: Caller, org: string, sender: string, at: number) {
   permitOrganization(caller, org);
   permitSender(caller, sender);
-  return { org, sender, eventId: createId(at), at, keyId: caller.keyId };
+  return { org, sender, at, keyId: caller.keyId };
 }
 
 /** The bytes that an edit adds at most, but for names: its event and, the first time, the message grow by what it says. */

@@ -28,8 +28,8 @@ type Dependencies = {
   clock: Clock;
 };
 
-/** A user at a place in the log, and whether the organization keeps system messages at all. */
-type Reader = { org: string; uid: string; head: number; hasInboxes: boolean };
+/** A user at a place in the log. */
+type Reader = { org: string; uid: string; head: number };
 
 /** Which items to list: those older than one, or only unread ones. */
 type ListQuery = { limit: number; before?: string | undefined; unread?: boolean | undefined };
@@ -128,8 +128,7 @@ export function createInboxes(dependencies: Dependencies) {
       return { items, cursor: isWhole || last === undefined ? null : encodeCursor({ before: last.offset }) };
     },
     /** How many items up to the user's place in the log are unread; `undefined` if there never was one. */
-    async countUnread({ org, uid, head, hasInboxes }: Reader): Promise<number | undefined> {
-      if (!hasInboxes) return undefined;
+    async countUnread({ org, uid, head }: Reader): Promise<number | undefined> {
       const { read, seen } = await inboxes.marks(org, uid);
       const items = await inboxes.items(org, uid, { after: markedUpTo(read), now: clock.now() });
       if (items.length === 0 && seen.length === 0) return undefined;

@@ -33,10 +33,10 @@ const findMarks = "SELECT marks FROM inbox_mark WHERE org = ? AND uid = ?";
 
 /** Creates the reads of inboxes, and of what users missed that is kept in them. */
 export function createInboxReads({ reader }: { reader: Reader }): InboxReads & MissedKept {
-  const { givenTexts, joined } = reader.dialect;
+  const { givenTexts, givenNumbers, joined } = reader.dialect;
   const findItems = `${items} SELECT ${joined("2 * o + silent")} AS numbers FROM items`;
   const findPlaces = `SELECT e."offset", e.id, e.mid, OCTET_LENGTH(e.payload) AS bytes, CASE WHEN e.mid IS NULL THEN e.payload END AS payload
-    FROM event e WHERE e.org = ? AND e."offset" IN (SELECT CAST(given.value AS BIGINT) FROM (${givenTexts}) AS given)
+    FROM event e WHERE e.org = ? AND e."offset" IN (${givenNumbers})
       AND OCTET_LENGTH(e.payload) > 0 ORDER BY e."offset" DESC`;
   const findNamed = `${items}, placed AS (SELECT o, mid, LAG(o, 1, CAST(0 AS BIGINT)) OVER (ORDER BY o) AS before FROM items)
     SELECT placed.o, e.id, placed.mid, placed.before FROM placed JOIN event e ON e.org = ? AND e."offset" = placed.o
@@ -65,7 +65,7 @@ export function createInboxReads({ reader }: { reader: Reader }): InboxReads & M
       return Array.from(numbers, (number) => ({ offset: Math.floor(number / 2), isSilent: number % 2 === 1 }));
     },
     async places(org, offsets) {
-      const rows = await reader.allOf<PlaceRow>(org, findPlaces, org, JSON.stringify(offsets.map(String)));
+      const rows = await reader.allOf<PlaceRow>(org, findPlaces, org, JSON.stringify(offsets));
       return rows.map(({ offset, id, mid, bytes, payload }) => {
         return { offset: Number(offset), id, mid: mid ?? midIn(payload ?? ""), bytes: Number(bytes) };
       });

@@ -54,8 +54,8 @@ export async function takeOutOfInboxes(
   { org, offsets, ...audience }: Audience,
 ): Promise<number | undefined> {
   const there = `org = ? AND place IN (${sql.dialect.givenTexts})
-    AND "offset" IN (SELECT CAST(given.value AS BIGINT) FROM (${sql.dialect.givenTexts}) AS given)`;
-  const values = [org, JSON.stringify(placesOf(audience)), JSON.stringify(offsets.map(String))];
+    AND "offset" IN (${sql.dialect.givenNumbers})`;
+  const values = [org, JSON.stringify(placesOf(audience)), JSON.stringify(offsets)];
   const findLongest = `SELECT MAX(kept_until) AS kept_until FROM inbox WHERE ${there}`;
   const [longest] = await sql.all<{ kept_until: number | null }>(findLongest, ...values);
   const until = longest?.kept_until ?? null;

@@ -1,5 +1,4 @@
-import type { LogEvent } from "../../contract/log/log-event.ts";
-import { addressOf } from "../../contract/log/log-event.ts";
+import { addressOf, type LogEvent } from "../../contract/log/log-event.ts";
 
 // One letter says what follows, so no user is taken for a conversation.
 const ofEveryone = "e";

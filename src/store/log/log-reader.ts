@@ -1,6 +1,6 @@
 import { type EventKind, kindOf, type LogEvent } from "../../contract/log/log-event.ts";
 import { logStart } from "../../contract/log/log-place.ts";
-import { isTexts, parseJson } from "../../lib/json/json-values.ts";
+import { textsIn } from "../../lib/json/json-values.ts";
 import type { LogReader } from "../ports.ts";
 import type { Reader, Row } from "../sql/driver.ts";
 import { headColumns, toHead } from "./head.ts";
@@ -64,12 +64,6 @@ function toEvent(org: string, row: EventRow): LogEvent {
   const place = { org, offset: Number(row.offset), id: row.id, cid: row.cid ?? undefined, payload: row.payload };
   const kind = row.payload === "" && textKinds.has(row.kind) ? "blank" : kindOf(row.kind);
   if (row.uids === null) return { ...place, kind, uids: undefined };
-  const uids = toTexts(row.uids);
+  const uids = textsIn(row.uids); // one that cannot be parsed must not keep the events beside it from being read
   return { ...place, kind: uids === undefined ? "unplayable" : kind, uids };
-}
-
-/** A list that cannot be parsed must not keep the events beside it from being read. */
-function toTexts(text: string): string[] | undefined {
-  const value = parseJson(text);
-  return isTexts(value) ? value : undefined;
 }

@@ -36,7 +36,7 @@ export async function blankEdit(
 async function findWithText({ sql }: LogTransaction, org: string, offsets: readonly number[]): Promise<Found[]> {
   if (offsets.length === 0) return [];
   const find = `SELECT id, "offset", edit_offset, OCTET_LENGTH(payload) AS bytes FROM event WHERE org = ?
-    AND "offset" IN (SELECT CAST(texts.value AS BIGINT) FROM (${sql.dialect.givenTexts}) AS texts) AND OCTET_LENGTH(payload) > 0`;
+    AND "offset" IN (${sql.dialect.givenNumbers}) AND OCTET_LENGTH(payload) > 0`;
   return await sql.all<Found>(find, org, JSON.stringify(offsets));
 }
 

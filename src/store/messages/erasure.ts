@@ -38,7 +38,7 @@ export function createErasureReads({ reader }: { reader: Reader }): ErasureReads
 /** Creates the writes of an erasure. */
 export function createErasureWrites({ driver, writer }: WriteDependencies): ErasureWrites {
   const { dialect } = driver;
-  const ofOffsets = `"offset" IN (SELECT CAST(asked.value AS BIGINT) FROM (${dialect.givenTexts}) AS asked)`;
+  const ofOffsets = `"offset" IN (${dialect.givenNumbers})`;
   const findMessages = `SELECT e."offset", e.id, e.cid, c.id AS heard_in FROM event e
     LEFT JOIN conversation c ON c.org = e.org AND c.id = e.cid AND ${isOfConversation}
     WHERE e.org = ? AND e.sender = ? AND ${isMessageOf("e")} AND e.${ofOffsets} AND OCTET_LENGTH(e.payload) > 0`;

@@ -47,7 +47,7 @@ const findFrom = `SELECT "offset", created_at FROM event WHERE org = ? AND cid =
 
 /** Creates the reads of conversations' messages. */
 export function createHistory({ reader }: { reader: Reader }): History {
-  const { givenTexts } = reader.dialect;
+  const { givenTexts, givenNumbers } = reader.dialect;
   // COALESCE keeps SQLite from reading the whole conversation, or PostgreSQL from planning to.
   const findPlaces = `SELECT e.cid, e."offset", OCTET_LENGTH(e.payload) AS bytes FROM event e
     JOIN conversation c ON c.org = ? AND c.id = ?
@@ -61,16 +61,15 @@ export function createHistory({ reader }: { reader: Reader }): History {
   const at = (column: string) =>
     `(SELECT ${column} FROM event WHERE event.org = ? AND event."offset" = place."offset")`;
   const readAt = `SELECT "offset", ${at("edited_at")} AS edited_at, ${at("payload")} AS payload
-    FROM (SELECT CAST(value AS BIGINT) AS "offset" FROM (${givenTexts}) AS texts) AS place ORDER BY "offset" DESC`;
+    FROM (SELECT value AS "offset" FROM (${givenNumbers}) AS numbers) AS place ORDER BY "offset" DESC`;
   return {
     places: async (org, cid, ids) =>
       (await reader.allOf<MessagePlace>(org, findPlaces, org, cid, org, JSON.stringify(ids))).map(toPlace),
     lastPlaces: async (org, cids) =>
       (await reader.allOf<MessagePlace>(org, findLast, org, JSON.stringify(cids))).map(toPlace),
     async messagesAt(org, offsets) {
-      const texts = JSON.stringify(offsets.map(String));
       type Row = Omit<MessageRow, "payload"> & { payload: string | null };
-      const rows = await reader.allOf<Row>(org, readAt, org, org, texts);
+      const rows = await reader.allOf<Row>(org, readAt, org, org, JSON.stringify(offsets));
       return rows.flatMap(({ payload, ...row }) => (payload === null ? [] : [toMessage({ ...row, payload })]));
     },
     async offsetAfter(org, cid, time) {

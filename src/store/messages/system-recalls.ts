@@ -1,7 +1,7 @@
 import { toSeconds } from "../../contract/identifiers.ts";
 import { addressOf } from "../../contract/log/log-event.ts";
 import { systemRecallPayload } from "../../contract/messages/changes.ts";
-import { isTexts, parseJson } from "../../lib/json/json-values.ts";
+import { textsIn } from "../../lib/json/json-values.ts";
 import { createId } from "../../lib/text/ids.ts";
 import { keepRecall, takeOutOfInboxes } from "../inbox/inbox-writes.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
@@ -46,11 +46,7 @@ export function createSystemRecalls({ writer }: { writer: LogWriter }): SystemRe
 }
 
 /** What will be recalled, by audience. A message to a conversation that was deleted since is not found. */
-async function plan(
-  rows: Looking,
-  { org, sender, ids: named }: NewSystemRecall,
-): Promise<Group[] | SystemRecallRefusal> {
-  const ids = [...new Set(named)];
+async function plan(rows: Looking, { org, sender, ids }: NewSystemRecall): Promise<Group[] | SystemRecallRefusal> {
   const keys = ids.map((mid) => ({ mid, sender, org, kind: "system" }));
   const found = await rows.find<SystemRow>("event", columns, keys);
   const cids = [...new Set(found.flatMap(({ cid }) => cid ?? []))];
@@ -68,7 +64,7 @@ async function plan(
     const isThere = cid === null || (conversation !== undefined && isIn(conversation, row));
     if (row.recalled_at !== null || !isThere) continue;
     const audience = JSON.stringify([cid, uids]);
-    const group = groups.get(audience) ?? { cid: cid ?? undefined, uids: textsIn(uids), ids: [], offsets: [] };
+    const group = groups.get(audience) ?? { cid: cid ?? undefined, uids: listOf(row), ids: [], offsets: [] };
     groups.set(audience, group);
     group.ids.push(mid);
     group.offsets.push(Number(row.offset));
@@ -105,23 +101,22 @@ async function findThoseWhoLeft(
   { org, cid, offsets }: { org: string; cid: string; offsets: readonly number[] },
 ): Promise<string[]> {
   const find = `SELECT DISTINCT f.uid FROM former_participant f WHERE f.org = ? AND f.cid = ?
-    AND EXISTS (SELECT 1 FROM (${sql.dialect.givenTexts}) AS recalled
-      WHERE CAST(recalled.value AS BIGINT) > f.log_start AND CAST(recalled.value AS BIGINT) <= f.log_end)
+    AND EXISTS (SELECT 1 FROM (${sql.dialect.givenNumbers}) AS recalled
+      WHERE recalled.value > f.log_start AND recalled.value <= f.log_end)
     AND NOT EXISTS (SELECT 1 FROM participant p WHERE p.org = f.org AND p.cid = f.cid AND p.uid = f.uid)
     ORDER BY f.uid LIMIT ${mostTold}`;
-  const rows = await sql.all<{ uid: string }>(find, org, cid, JSON.stringify(offsets.map(String)));
+  const rows = await sql.all<{ uid: string }>(find, org, cid, JSON.stringify(offsets));
   return rows.map(({ uid }) => uid);
+}
+
+function listOf({ uids }: SystemRow): string[] | undefined {
+  return uids === null ? undefined : textsIn(uids);
 }
 
 function toAudience(group: Group): SystemAudience {
   const { cid = "", uids = [] } = group;
   const address = addressOf(group);
   return address === "users" ? { address, uids } : address === "conversation" ? { address, cid } : { address };
-}
-
-function textsIn(text: string | null): string[] | undefined {
-  const value = text === null ? undefined : parseJson(text);
-  return isTexts(value) ? value : undefined;
 }
 
 function refused(missing: SystemRecallRefusal["missing"]): SystemRecallRefusal {

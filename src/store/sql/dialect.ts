@@ -11,6 +11,8 @@ export type Dialect = {
   skipLocked: string;
   /** A subquery over the texts of a JSON array, its parameter, as in `… IN (${givenTexts})`. Its column is `value`. */
   givenTexts: string;
+  /** The same over whole numbers. */
+  givenNumbers: string;
   /**
    * A subquery over the arrays of a JSON array, its parameter, as in `… FROM (${givenTuples(2)}) AS asked`. Its columns are
    * `v0`, `v1` and so on; cast those that are no texts.
@@ -54,6 +56,7 @@ export const sqliteDialect: Dialect = {
   forShare: "",
   skipLocked: "",
   givenTexts: "SELECT value FROM json_each(?)",
+  givenNumbers: "SELECT CAST(value AS BIGINT) AS value FROM json_each(?)",
   givenTuples: (columns) =>
     `SELECT ${columnsOf(columns, (index) => `json_extract(value, '$[${index}]')`)} FROM json_each(?)`,
   joined: (number) => `group_concat(${number})`,
@@ -77,6 +80,8 @@ export const postgresDialect: Dialect = {
   skipLocked: " SKIP LOCKED",
   // Bun encodes a parameter of type json as JSON once more, so it is passed as text.
   givenTexts: "SELECT value FROM json_array_elements_text(CAST(CAST(? AS text) AS json)) AS texts (value)",
+  givenNumbers:
+    "SELECT CAST(value AS BIGINT) AS value FROM json_array_elements_text(CAST(CAST(? AS text) AS json)) AS texts (value)",
   givenTuples: (columns) =>
     `SELECT ${columnsOf(columns, (index) => `value ->> ${index}`)}
       FROM json_array_elements(CAST(CAST(? AS text) AS json)) AS tuples (value)`,
