@@ -1,4 +1,5 @@
 // Receives Herald's webhooks, and sends a Web Push notification to each browser of a user who was not reached.
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { text as readText } from "node:stream/consumers";
@@ -13,17 +14,25 @@ const secret = process.env.WEBHOOK_SECRET ?? ""; // whsec_…, shown once when t
 const subscriptions = new Map(); // endpoint → { uid, subscription }
 const seen = new Set(); // ids of webhooks
 
+// The push service drops what expires meanwhile (RFC 8030, 5.2), and replaces what has the same topic (5.4).
+function optionsOf({ from, key, expires_at }) {
+  const topic = key && createHash("sha256").update(`${from} ${key}`).digest("base64url").slice(0, 32);
+  const TTL = expires_at && Math.max(0, Math.floor((Date.parse(expires_at) - Date.now()) / 1000));
+  return { ...(topic && { topic }), ...(TTL !== undefined && { TTL }) };
+}
+
 async function notify({ type, data }) {
   const { message, system_message: system, unreached } = data;
   const isMessage = type === "message.unreached";
   const shown = isMessage ? { title: message.from, body: message.body } : { title: system.x.title ?? "News for you" };
   const text = JSON.stringify({ ...shown, tag: (message ?? system).cid });
   const { from } = message ?? system; // takes part, too, and knows
+  const options = optionsOf(message ?? system);
   const uids = new Set(unreached.map(({ uid }) => uid).filter((uid) => uid !== from));
   console.log(`${type}: ${[...uids].join(", ")}`);
   const targets = [...subscriptions.values()].filter(({ uid }) => uids.has(uid));
   const send = ({ subscription }) =>
-    webPush.sendNotification(subscription, text).catch(({ statusCode, message: why }) => {
+    webPush.sendNotification(subscription, text, options).catch(({ statusCode, message: why }) => {
       if (statusCode === 404 || statusCode === 410) subscriptions.delete(subscription.endpoint);
       else console.error(`push service: ${statusCode ?? why}`);
     });

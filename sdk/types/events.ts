@@ -42,6 +42,8 @@ export type Message<X = CustomParameters> = {
 
   /** Present if it was sent silently: it counts as unread nowhere. Do not alert the user. */
   silent?: true;
+  /** When it ends, in ISO 8601, if it does. Do not show it from then on. */
+  expires_at?: string;
 };
 
 /** A message in a list: with the time of its last edit (ISO 8601), if there was one. */
@@ -116,6 +118,8 @@ export type SystemMessage<X = CustomParameters> = {
   key?: string;
   /** Present if it was sent silently. Do not alert the user. */
   silent?: true;
+  /** When it ends, in ISO 8601, if it does. Do not show it from then on. */
+  expires_at?: string;
 };
 
 /** A system message in a user's inbox, and what the user has done with it. */

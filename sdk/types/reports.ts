@@ -25,7 +25,8 @@ export type Delivery = {
 };
 
 /**
- * A message, the API key that sent it, and its delivery. A message that was taken back has `recalled_at`, and no text any more.
+ * A message, the API key that sent it, and its delivery. A message that was taken back has `recalled_at`, one that has
+ * expired `expired_at`, and neither has a text any more.
  * `acknowledged_before_edit` and `acknowledged_before_recall` say how many acknowledged it before the last edit, and the recall.
  */
 export type MessageReport = {
@@ -34,6 +35,9 @@ export type MessageReport = {
 
   /** When it was taken back, in ISO 8601, if it was. */
   recalled_at?: string;
+
+  /** When it expired, in ISO 8601, if it has. */
+  expired_at?: string;
 
   /** The API key that sent it; `null` for the bootstrap key. */
   key_id: string | null;
@@ -57,6 +61,12 @@ export type SystemMessageReport = {
 
   /** When it was taken back, in ISO 8601, if it was. */
   recalled_at?: string;
+
+  /** When it expired, in ISO 8601, if it has. */
+  expired_at?: string;
+
+  /** The id of the newest later system message of the sender with the same key that some recipients have instead, if any. */
+  superseded_by?: string;
 
   /** The API key that sent it; `null` for the bootstrap key. */
   key_id: string | null;

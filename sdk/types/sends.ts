@@ -35,6 +35,8 @@ export type MessageEnvelope = {
     attachments?: AttachmentInput[];
     /** Sends it silently: it counts as unread nowhere, and no webhook tells of it. */
     silent?: true;
+    /** When it ends, in ISO 8601, at most a year ahead: from then on nobody receives or sees it, and its content is removed. */
+    expires_at?: string;
   };
 };
 
@@ -88,6 +90,8 @@ export type SystemMessageEnvelope = {
     key?: string;
     /** Sends it silently: it counts as unread nowhere, and no webhook tells of it. */
     silent?: true;
+    /** When it ends, in ISO 8601, at most a year ahead: from then on nobody receives or sees it, and its content is removed. */
+    expires_at?: string;
   } & SystemMessageAddress;
 };
 

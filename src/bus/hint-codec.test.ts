@@ -23,6 +23,8 @@ describe("a hint", () => {
     expect(decodeHint(text, "o")).toEqual(event);
     const first = { ...event, kind: "message" as const, cid: "c", uids: undefined, prev: "", committed: undefined };
     expect(decodeHint(encodeHint(first, 10_000), "o")).toEqual(first);
+    const expiring = { ...first, expiresAt: 1_795_179_963_123 };
+    expect(decodeHint(encodeHint(expiring, 10_000), "o")).toEqual(expiring);
   });
 
   test("that is too large carries only its event's place", () => {

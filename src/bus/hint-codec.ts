@@ -31,7 +31,8 @@ export function decodeHint(text: string, org: string): Hint | undefined {
   if (payload === undefined) return { org, offset, prev, ...(id !== undefined && { id }) };
   if (typeof payload !== "string" || id === undefined || typeof kind !== "string") return undefined;
   if (uids !== undefined && !isTexts(uids)) return undefined;
-  const place = { org, offset, id, cid, payload, uids, prev, committed: toMark(read.committed) };
+  const expiresAt = typeof read.expiresAt === "number" ? read.expiresAt : undefined;
+  const place = { org, offset, id, cid, payload, uids, expiresAt, prev, committed: toMark(read.committed) };
   return { ...place, kind: kindOf(kind) };
 }
 

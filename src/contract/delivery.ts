@@ -60,14 +60,18 @@ const keyId = z
   .nullable()
   .meta({ description: "The id of the API key that sent it; `bootstrap` for the bootstrap key." });
 
+const expiredAt = isoTime.optional().meta({
+  description: "Its `expires_at`, once that has passed. One that was taken back before has `recalled_at` instead.",
+});
+
 const reportedMessage = listedMessageSchema.partial({ body: true, x: true, attachments: true }).meta({
   id: "ReportedMessage",
-  description: "The message. One that was taken back has no `body`, `x` and `attachments` any more.",
+  description: "The message. One that was taken back or has expired has no `body`, `x` and `attachments` any more.",
 });
 
 const reportedSystemMessage = systemMessageSchema.partial({ x: true }).meta({
   id: "ReportedSystemMessage",
-  description: "The system message. One that was taken back has no `x` any more.",
+  description: "The system message. One that was taken back or has expired has no `x` any more.",
 });
 
 const messageDelivery = deliveryFigures
@@ -87,6 +91,7 @@ export const messageReport = z
     recalled_at: isoTime.optional().meta({
       description: "When the message was taken back. Only such messages have it.",
     }),
+    expired_at: expiredAt,
     key_id: keyId,
     delivery: messageDelivery,
   })
@@ -101,6 +106,11 @@ export const systemMessageReport = z
     system_message: reportedSystemMessage,
     recalled_at: isoTime.optional().meta({
       description: "When the system message was taken back. Only such system messages have it.",
+    }),
+    expired_at: expiredAt,
+    superseded_by: z.string().optional().meta({
+      description:
+        "The `mid` of the newest later system message of the sender with the same `key` that some of its recipients have instead. Absent if there is none.",
     }),
     key_id: keyId,
     delivery: systemDelivery,

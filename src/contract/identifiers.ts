@@ -88,6 +88,13 @@ export const isoTime = z.iso.datetime({ precision: 3 });
 /** When something was created, as callers receive it. */
 export const createdAt = isoTime.meta({ description: "ISO 8601 UTC with milliseconds." });
 
+const yearMs = 366 * 24 * 3600 * 1000;
+
+/** Whether a time is at most a year after another, both in milliseconds. */
+export function isWithinAYear(time: number, now: number): boolean {
+  return time <= now + yearMs;
+}
+
 /** Unix epoch seconds: `floor` of a time in milliseconds. */
 export function toSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000);

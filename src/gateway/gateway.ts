@@ -60,6 +60,8 @@ type Dependencies = OutageEvents &
     recovery: Recovery;
     ledger: DeliveryLedger;
     feedStarts: FeedStarts;
+    /** The clock that events expire by. */
+    databaseClock: Clock;
     /** The clock of heartbeats and rates, which must not stop or jump when the wall clock is set. */
     steadyClock: Clock;
     clientAddress: ClientAddress;
@@ -104,7 +106,7 @@ function busy(policy: string, what: string, quota: number): HeraldError {
 
 /** Creates the real-time side of a node: sequencers that play the logs, and the connections that hear them. */
 export function createGateway(dependencies: Dependencies, parts: GatewayParts = gatewayParts) {
-  const { clock, steadyClock, limits, thread } = dependencies;
+  const { clock, steadyClock, databaseClock, limits, thread } = dependencies;
   const { onError, onRecovery, ratesOf } = dependencies;
   const { figures, onDelivery } = createGatewayFigures(dependencies);
   const onCut = () => void figures.slowConsumersCut++;
@@ -188,6 +190,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     log: playableLog,
     reads,
     thread,
+    databaseClock,
   });
   const admission = createAdmission({ ...dependencies, budgets, quotas, openings });
   const lines = { ...dependencies, admission, joiner, register, quotas, backlog, heartbeats, origins, onCut };

@@ -8,6 +8,8 @@ import { createGuard } from "../lib/observing/guard.ts";
 import { tellOutages } from "../lib/observing/outages.ts";
 import { createId } from "../lib/text/ids.ts";
 import { steadyClock, systemClock } from "../lib/time/clock.ts";
+import { createDatabaseClock } from "../lib/time/database-clock.ts";
+import type { Expiry } from "../services/messages/expiry.ts";
 import type { Nodes } from "../services/nodes/nodes.ts";
 import type { HostLink } from "./host-link.ts";
 import { createErrors } from "./observing/errors.ts";
@@ -18,6 +20,7 @@ const undeclaredProxyAdvice =
 
 /** Features that others call although these start first: each is missing until it is open. */
 type LaterFeatures = {
+  expiry?: Expiry;
   gateway?: ReturnType<typeof createGateway>;
   nodes?: Nodes;
   server?: HttpServer;
@@ -53,6 +56,7 @@ export function openContext(config: Config, { worker, host }: WorkerPlace, stack
     ...errors,
     guard: createGuard(onError),
     clock: systemClock,
+    databaseClock: createDatabaseClock(systemClock),
     steadyClock,
     thread: createThreadScheduler(),
     clientAddress: createClientAddress(createAddressSet(config.HERALD_TRUSTED_PROXIES), (address) =>

@@ -23,6 +23,7 @@ import { createLargeChanges } from "../services/limits/large-changes.ts";
 import { createBatches } from "../services/messages/batches.ts";
 import { createChanges } from "../services/messages/changes.ts";
 import { createDryRuns } from "../services/messages/dry-runs.ts";
+import { createExpiry } from "../services/messages/expiry.ts";
 import { createHistoryReader } from "../services/messages/history.ts";
 import { createInboxes } from "../services/messages/inboxes.ts";
 import { createMessages } from "../services/messages/messages.ts";
@@ -101,6 +102,8 @@ export function createServices(context: Context, dependencies: Dependencies) {
     const reason = rootCauseOf(error);
     tellRefused(reason, { code: error.code, reason });
   };
+  const expiry = createExpiry(shared);
+  later.expiry = expiry;
   return {
     messages: createMessages({ ...shared, awaited }),
     dryRuns,
@@ -108,6 +111,7 @@ export function createServices(context: Context, dependencies: Dependencies) {
     changes: createChanges(shared),
     reads: createReads(shared),
     inboxes: createInboxes(shared),
+    expiry,
     ...createScheduling(shared),
     ...createWebhookService({
       ...shared,

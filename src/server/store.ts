@@ -16,10 +16,15 @@ export type Stored = Awaited<ReturnType<typeof openStore>>;
 
 /** Opens and migrates the database, and the store on it, which publishes its commits. Gives the bus its secrets. */
 export async function openStore(context: Context, { bus, takeSecrets }: NodeBus, tracing: Tracing | undefined) {
-  const { config, log, clock, guard, later, onStop } = context;
+  const { config, log, clock, databaseClock, guard, later, onStop } = context;
   // Runs after the commit, so an error must not fail an acknowledged send; head checks find unpublished events.
-  const announce =
+  const publish =
     tracing === undefined ? bus.publish : (events: LogEvent[]) => guard(() => tracing.publish(events, bus.publish));
+  const announce = (events: LogEvent[]) => {
+    for (const { expiresAt } of events)
+      if (expiresAt !== undefined) later.expiry?.expect(expiresAt - databaseClock.now());
+    publish(events);
+  };
   const events: DatabaseEvents = {
     announce,
     ...databaseTelling(log),

@@ -27,7 +27,7 @@ import webhooksInParts from "./migrations/0026-webhooks-in-parts.sql" with { typ
 import dueEventsOfOrganizations from "./migrations/0027-due-events-of-organizations.sql" with { type: "text" };
 import prefixesAndAnswers from "./migrations/0028-prefixes-and-answers.sql" with { type: "text" };
 import unreadInAnIndex from "./migrations/0029-unread-in-an-index.sql" with { type: "text" };
-import silentSends from "./migrations/0030-silent-sends.sql" with { type: "text" };
+import silentAndExpiringSends from "./migrations/0030-silent-and-expiring-sends.sql" with { type: "text" };
 import inbox from "./migrations/0031-inbox.sql" with { type: "text" };
 
 /**
@@ -76,7 +76,7 @@ export const migrations: readonly Migration[] = [
   migrationOf("0027-due-events-of-organizations", dueEventsOfOrganizations),
   migrationOf("0028-prefixes-and-answers", prefixesAndAnswers),
   migrationOf("0029-unread-in-an-index", unreadInAnIndex),
-  migrationOf("0030-silent-sends", silentSends),
+  migrationOf("0030-silent-and-expiring-sends", silentAndExpiringSends),
   migrationOf("0031-inbox", inbox),
 ];
 

@@ -27,21 +27,26 @@ export type NewSend = {
   kept?: { until: number; key?: string | undefined } | undefined;
   /** It counts as unread nowhere, and no webhook waits for it. */
   silent?: true | undefined;
+  /** When it ends, in milliseconds since the Unix epoch, as in `LogEvent`. */
+  expiresAt?: number | undefined;
   /** Milliseconds since the Unix epoch. */
   createdAt: number;
   /** The API key it was sent with: kept for operators, never delivered. */
   keyId: string;
 };
 
-/** A send that may not be stored, because something does not exist; `file` is the id of the attachment that does not. */
+/**
+ * A send that may not be stored, because something does not exist; `file` is the id of the attachment that does not. `time`: it
+ * would have expired already, by the database's clock.
+ */
 export type SendRefusal = {
   outcome: "refused";
-  missing: "organization" | "conversation" | "participant" | "user" | "file";
+  missing: "organization" | "conversation" | "participant" | "user" | "file" | "time";
   file?: string | undefined;
 };
 
 /** What the refusal of a send may name. */
-export type SendNames = Pick<NewSend, "org" | "sender"> & Partial<Pick<NewSend, "cid" | "mid">>;
+export type SendNames = Pick<NewSend, "org" | "sender"> & Partial<Pick<NewSend, "kind" | "cid" | "mid">>;
 
 /**
  * The outcome of a send, from the transaction that decides it to the service that answers it. `stored` holds its place, as in

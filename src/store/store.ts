@@ -26,6 +26,7 @@ import { type CommitObserver, createSendLog } from "./log/send-log.ts";
 import { createWriteTrial } from "./log/write-trial.ts";
 import { createMessageChanges } from "./messages/changes.ts";
 import { createErasureReads, createErasureWrites } from "./messages/erasure.ts";
+import { createExpiryReads, createExpiryWrites } from "./messages/expiry.ts";
 import { createHistory, createMissedEvents } from "./messages/history.ts";
 import { createSentReads } from "./messages/sent.ts";
 import { createSystemRecalls } from "./messages/system-recalls.ts";
@@ -64,6 +65,7 @@ export function createWrites({ driver, thread, announce }: WriteOptions) {
     imports: createImportWrites({ writer }),
     changes: createMessageChanges({ writer }),
     systemRecalls: createSystemRecalls({ writer }),
+    expiry: createExpiryWrites({ writer }),
     inboxes: createInboxWrites({ writer }),
     erasures: createErasureWrites({ driver, writer }),
     readMarks: createReadMarkWrites({ writer }),
@@ -150,6 +152,7 @@ export function createStore({ reader, writes, announce, observer, batchSize, ove
     sent: createSentReads({ reader }),
     changes: writes.changes,
     systemRecalls: writes.systemRecalls,
+    expiry: { ...createExpiryReads({ reader }), ...writes.expiry, isShared: reader.dialect.isShared },
     inboxes: { ...createInboxReads({ reader }), ...writes.inboxes },
     erasures: { ...createErasureReads({ reader }), ...writes.erasures },
     recipients: createRecipientReads({ reader }),

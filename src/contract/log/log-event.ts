@@ -48,6 +48,11 @@ export type LogEvent = {
    */
   uids: string[] | undefined;
   /**
+   * When a message or system message, or an edit of one, ends, in milliseconds since the Unix epoch by the database's clock: it is
+   * delivered to nobody from then on. Absent for all others.
+   */
+  expiresAt?: number | undefined;
+  /**
    * The id of the previous event, `""` for the first. Present only on events that come straight from their commit, and absent
    * if the previous event was committed by a version that does not record ids.
    */
@@ -55,6 +60,11 @@ export type LogEvent = {
   /** Present only on events that come straight from their commit, not on those read from the store. */
   committed?: CommitMark | undefined;
 };
+
+/** Whether an event has expired at a time of the database's clock, in milliseconds since the Unix epoch. */
+export function hasExpired({ expiresAt }: Pick<LogEvent, "expiresAt">, now: number): boolean {
+  return expiresAt !== undefined && expiresAt <= now;
+}
 
 /**
  * Whom a `system` event goes to, and the recall of system messages: the users in `uids`, or with an empty list the participants

@@ -8,9 +8,13 @@ const silent = z.literal(true).optional().meta({
   description: "Present if it was sent silently: it counts as unread nowhere, and clients should not alert the user.",
 });
 
+const expiresAt = isoTime.optional().meta({
+  description: "When it ends: clients should not show it from then on. Present if it was sent with that time.",
+});
+
 /**
- * A message of a conversation, as recipients and history see it (seed, 2.4). Eight members are always present; `silent` is the
- * ninth of one that was sent silently.
+ * A message of a conversation, as recipients and history see it (seed, 2.4). Eight members are always present; `silent` of one that
+ * was sent silently, and `expires_at` of one that ends.
  */
 export const messageSchema = z
   .strictObject({
@@ -28,6 +32,7 @@ export const messageSchema = z
     ),
     created_at: createdAt,
     silent,
+    expires_at: expiresAt,
   })
   .meta({ id: "Message" });
 
@@ -48,7 +53,7 @@ export const messageEvent = z.strictObject({ message: messageSchema }).meta({ id
 
 /**
  * A system message, as recipients see it (seed, 2.5). Four members are always present, `cid` if it was sent to a conversation,
- * `created_at` and `key` if it is kept, and `silent` if it was sent silently.
+ * `created_at` and `key` if it is kept, `silent` if it was sent silently, and `expires_at` if it ends.
  */
 export const systemMessageSchema = z.strictObject({
   _id: z.string().meta({ description: "The `messageSystem.id` of the send." }),
@@ -65,6 +70,7 @@ export const systemMessageSchema = z.strictObject({
     description: "It replaces earlier ones of the same sender with this key. Absent if it was sent without one.",
   }),
   silent,
+  expires_at: expiresAt,
 });
 
 /** The event `system_message`. */

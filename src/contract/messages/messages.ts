@@ -39,6 +39,14 @@ export const silent = z.literal(true, "must be true").optional().meta({
     "`true` sends it silently: it is delivered like any other, but counts as unread nowhere, and no webhook tells of it.",
 });
 
+/** The member of both sends that ends them at a time. */
+const expiresAt = z.iso.datetime({ offset: true }).optional().meta({
+  type: "string",
+  format: "date-time",
+  description:
+    "When it ends (ISO 8601), in the future and at most a year ahead: from then on it is delivered, listed, replayed, counted and told by a webhook no more, its content is removed, and open connections hear the same event as for a recall. The clock of the database decides.",
+});
+
 /** The members of every request that acts as a user. */
 export const envelope = {
   organizationId: identifier.meta({ description: "The organization of the sender and the recipients." }),
@@ -96,6 +104,7 @@ export function createSendMessageRequest(limits: PayloadLimits) {
       x,
       attachments,
       silent,
+      expires_at: expiresAt,
     })
     .refine(hasContent.check, hasContent.message)
     .meta({ ...meta, title: "NewMessage" });
@@ -127,6 +136,7 @@ export function createSendSystemMessageRequest(limits: PayloadLimits) {
       x: customParameters(limits.xBytes).default({}),
       ...keeping,
       silent,
+      expires_at: expiresAt,
     })
     .superRefine((given, { addIssue }) => {
       if (given.key !== undefined && given.keep_days === undefined)

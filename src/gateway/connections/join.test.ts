@@ -64,6 +64,7 @@ function createOne({ sequencer, log, recovery = { resumeAfter: unused, read: unu
     ledger,
     reads: limiter,
     thread: createThreadScheduler(),
+    databaseClock: Date,
   });
   const connection: Connection = {
     id: "1",
@@ -115,24 +116,34 @@ function createBusyLog() {
   return { sequencer, log };
 }
 
+const session = { org: "o", uid: "u", issuedAt: 0, expiresAt: 0, cids: ["c"], hasInboxes: false };
+
 test("a connection that joins where the log was purged misses nothing played during the read", async () => {
   const { sequencer, log } = createBusyLog();
   const { joiner, connection, roster, heard } = createOne({ sequencer, log });
-  const session = {
-    org: "o",
-    uid: "u",
-    issuedAt: 0,
-    expiresAt: 0,
-    head: 100,
-    headId: "e100",
-    cids: ["c"],
-    hasInboxes: false,
-  };
-  await joiner.join(connection, session, undefined, () => undefined);
+  await joiner.join(connection, { ...session, head: 100, headId: "e100" }, undefined, () => undefined);
   const played = sequencer.position;
   expect(played).toBeGreaterThan(200);
   expect(heard).toEqual(Array.from({ length: played - 200 }, (_, index) => `e${201 + index}`));
   expect(roster.size().connections).toBe(1);
+});
+
+test("what has expired is not written, neither of a page of missed events nor of those played since", async () => {
+  const expired = { expiresAt: 1 };
+  const missed = (offset: number, more = {}) =>
+    ({ offset, kind: "message", id: `e${offset}`, cid: "c", payload: "{}", isRecipient: true, ...more }) as const;
+  const pages = [[missed(2), missed(3, expired), missed(4, { expiresAt: Date.now() + 60_000 })]];
+  const ring = createRing(placeOf(event(9)), createBudget());
+  for (const one of [{ ...event(10), ...expired }, event(11)]) ring.push(one);
+  const { sequencer } = createBusyLog();
+  const { joiner, connection, heard, given } = createOne({
+    sequencer: { ...sequencer, position: 11, verified: async () => undefined, playedAfter: ring.after },
+    log: { readAfter: unused },
+    recovery: { resumeAfter: async () => 1, read: async () => pages.shift() ?? [] },
+  });
+  await joiner.join(connection, { ...session, head: 9, headId: "e9" }, "e1", () => undefined);
+  expect(heard).toEqual(["e2", "e4", "e11"]);
+  expect(given).toEqual(["e2", "e4", "e11"]);
 });
 
 test("what is taken back while a page of missed events is on its way is not written, and the recall follows", async () => {
@@ -167,17 +178,7 @@ test("what is taken back while a page of missed events is on its way is not writ
     log: { readAfter: unused },
     recovery,
   });
-  const session = {
-    org: "o",
-    uid: "u",
-    issuedAt: 0,
-    expiresAt: 0,
-    head: 9,
-    headId: "e9",
-    cids: ["c"],
-    hasInboxes: false,
-  };
-  await joiner.join(connection, session, "e1", () => undefined);
+  await joiner.join(connection, { ...session, head: 9, headId: "e9" }, "e1", () => undefined);
   expect(heard).toEqual(["e3", "e5", "e10"]);
   expect(given).toEqual(["e3"]);
 });

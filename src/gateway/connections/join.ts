@@ -1,7 +1,8 @@
-import type { EventKind, LogEvent } from "../../contract/log/log-event.ts";
+import { type EventKind, hasExpired, type LogEvent } from "../../contract/log/log-event.ts";
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import type { Owner } from "../../lib/owner.ts";
 import type { Limiter } from "../../lib/queues/limiter.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 import type { Recovery } from "../../services/messages/recovery.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
@@ -42,12 +43,18 @@ type Dependencies = {
   /** Bounds how many pages of missed events are in memory, from read to handover. */
   reads: Pick<Limiter, "run">;
   thread: ThreadScheduler;
+  databaseClock: Clock;
 };
 
 /** Creates the joiner of one node. */
 export function createJoiner(dependencies: Dependencies) {
   const { sequencers, recovery, log, roster, joining, audiences, backlog, facts, ledger } = dependencies;
-  const { reads, thread } = dependencies;
+  const { reads, thread, databaseClock } = dependencies;
+
+  /** Whether the text of an event may be written: not if it was recalled since it was read, or has expired. */
+  function isThere(event: HeardEvent, { hasRecalled }: Sequencer): boolean {
+    return !hasRecalled(textIn(event)) && !hasExpired(event, databaseClock.now());
+  }
 
   /**
    * Reads a page when it is the connection's turn, and hands it over if the connection is still open. The page counts
@@ -212,11 +219,6 @@ export type Joiner = ReturnType<typeof createJoiner>;
 /** Whether a report tells of the event's deliveries. */
 function isReported({ kind }: HeardEvent): boolean {
   return kind === "message" || kind === "system";
-}
-
-/** Whether the text of an event may be written: not if it was recalled since it was read. */
-function isThere(event: HeardEvent, { hasRecalled }: Sequencer): boolean {
-  return !hasRecalled(textIn(event));
 }
 
 function bytesOf(events: { payload: string }[]): number {

@@ -80,6 +80,7 @@ function setUp(tracePlay?: TracePlay) {
       topics,
       backlog,
       tracePlay,
+      databaseClock: Date,
       guard: createGuard((error) => errors.push(error)),
     }),
     leave: () => undefined,
@@ -94,6 +95,13 @@ test("an event of an unknown kind keeps its place and is played to nobody", () =
   const { sequencer, heard, unknown } = setUp();
   for (const one of [event(1), { ...event(2), kind: "unknown" as const }, event(3)]) sequencer.offer(one);
   expect([heard, unknown, sequencer.position]).toEqual([["e1", "e3"], ["e2"], 3]);
+});
+
+test("an event that has expired keeps its place and is played to nobody", () => {
+  const { sequencer, heard } = setUp();
+  const later = Date.now() + 60_000;
+  for (const one of [event(1), { ...event(2), expiresAt: 1 }, { ...event(3), expiresAt: later }]) sequencer.offer(one);
+  expect([heard, sequencer.position]).toEqual([["e1", "e3"], 3]);
 });
 
 describe("accounting that fails", () => {

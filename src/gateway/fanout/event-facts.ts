@@ -17,7 +17,7 @@ export type SystemFacts = { readonly sender: string; readonly recipients: Readon
 export type ReadFacts = { readonly reader: string; readonly author: string; readonly cid: string };
 
 /** An event as streams receive it. */
-export type HeardEvent = Pick<LogEvent, "kind" | "id" | "payload">;
+export type HeardEvent = Pick<LogEvent, "kind" | "id" | "payload" | "expiresAt">;
 
 // Many connections join at about the same place of a log, and each must follow the same few changes.
 const mostNames = 200_000;

@@ -1,5 +1,6 @@
-import { addressOf, type EventKind, type LogEvent } from "../../contract/log/log-event.ts";
+import { addressOf, type EventKind, hasExpired, type LogEvent } from "../../contract/log/log-event.ts";
 import type { Guard } from "../../lib/observing/guard.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { Roster } from "../connections/roster.ts";
 import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
 import type { Backlog } from "../limits/backlog.ts";
@@ -177,14 +178,15 @@ type Playback = {
   topics: Pick<Topics, "publishToFeeds">;
   backlog: Pick<Backlog, "check">;
   tracePlay?: TracePlay | undefined;
+  databaseClock: Clock;
   guard: Guard;
 };
 
 /**
  * Plays each event to users and then to feeds, within a trace if there is one. Feeds get it even if playing to users
- * fails.
+ * fails. An event that has expired goes to nobody.
  */
-export function createPlayback({ play, topics, backlog, tracePlay, guard }: Playback): Play {
+export function createPlayback({ play, topics, backlog, tracePlay, databaseClock, guard }: Playback): Play {
   function playToAll(event: LogEvent): Played {
     let toUsers = toNobody;
     guard(() => {
@@ -208,6 +210,7 @@ export function createPlayback({ play, topics, backlog, tracePlay, guard }: Play
   }
 
   return (event) => {
+    if (event.expiresAt !== undefined && hasExpired(event, databaseClock.now())) return toNobody;
     const played = tracePlay === undefined ? playToAll(event) : playTraced(event, tracePlay);
     if (played.isSlow) backlog.check();
     return played;

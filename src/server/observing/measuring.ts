@@ -5,7 +5,7 @@ import type { Gateway } from "../gateway.ts";
 import type { NodeOutbox } from "../outbox.ts";
 import type { Services } from "../services.ts";
 import type { Stored } from "../store.ts";
-import { createClockWatch } from "./clock-watch.ts";
+import { type ClockOffset, createClockWatch } from "./clock-watch.ts";
 import { createNodeFigures } from "./figures.ts";
 import { startGauges } from "./gauges.ts";
 import { measure } from "./metrics.ts";
@@ -17,7 +17,7 @@ type Parts = Stored &
 
 /** Starts to measure a node: what its features count, what is read in the background, and how far its clock is off. */
 export function startMeasuring(context: Context, parts: Parts) {
-  const { log, logFigures } = context;
+  const { log, logFigures, databaseClock } = context;
   const { bus, observer, gateway, scheduler, poster, outbox, fileFigures } = parts;
   const figures = {
     ...observer.figures,
@@ -32,7 +32,10 @@ export function startMeasuring(context: Context, parts: Parts) {
   const clockWatch = createClockWatch(log);
   return {
     nodeFigures: createNodeFigures(figures, bus),
-    onClock: clockWatch.note,
+    onClock(offset: ClockOffset) {
+      databaseClock.compare(offset);
+      clockWatch.note(offset);
+    },
     /** The current metrics of this process. */
     metrics: () => measure(context, { figures, gateway, bus, gauges: gauges(), clockOffsetMs: clockWatch.offsetMs() }),
   };

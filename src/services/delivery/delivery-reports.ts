@@ -33,7 +33,7 @@ export function createDeliveryReports({ deliveries, sent, organizations }: Depen
       const acknowledged = usersOf(found, "receipt");
       return {
         message: { ...messageOf(event), ...(editedAt !== undefined && { edited_at: toIso(editedAt) }) },
-        ...(recalledAt !== undefined && { recalled_at: toIso(recalledAt) }),
+        ...endOf(event),
         key_id: event.keyId,
         delivery: {
           ...figuresOf(event.recipients ?? 0, found, usersOf(found, "delivery"), acknowledged),
@@ -51,9 +51,12 @@ export function createDeliveryReports({ deliveries, sent, organizations }: Depen
       // Two senders may have used the acknowledged id, so it counts only for messages that the user was given.
       const acknowledgedBefore = (time?: number) => usersOf(found, "receipt", time).intersection(delivered);
       const recipients = event.recipients ?? (await sent.countUsersAt(org, event.offset));
+      const message = systemMessageOf(event, mid);
+      const successor = message.key === undefined ? undefined : await sent.successorOf(org, event, message.key);
       return {
-        system_message: systemMessageOf(event, mid),
-        ...(recalledAt !== undefined && { recalled_at: toIso(recalledAt) }),
+        system_message: message,
+        ...endOf(event),
+        ...(successor !== undefined && { superseded_by: successor }),
         key_id: event.keyId,
         delivery: {
           ...figuresOf(recipients, found, delivered, acknowledgedBefore()),
@@ -65,21 +68,32 @@ export function createDeliveryReports({ deliveries, sent, organizations }: Depen
   };
 }
 
-/** What is left of a message: all of it, or what its row says if it was taken back. */
-function messageOf({ payload, id, cid, sender, createdAt, recalledAt }: SentMessage): MessageReport["message"] {
-  if (recalledAt === undefined) {
+/** When it was taken back, or has expired. */
+function endOf({ recalledAt, expiredAt }: SentEvent) {
+  return {
+    ...(recalledAt !== undefined && { recalled_at: toIso(recalledAt) }),
+    ...(expiredAt !== undefined && { expired_at: toIso(expiredAt) }),
+  };
+}
+
+function hasEnded({ recalledAt, expiredAt }: SentEvent): boolean {
+  return recalledAt !== undefined || expiredAt !== undefined;
+}
+
+/** What is left of a message: all of it, or what its row says if it was taken back or has expired. */
+function messageOf(event: SentMessage): MessageReport["message"] {
+  const { payload, id, cid, sender, createdAt } = event;
+  if (!hasEnded(event)) {
     const { message }: { message: Message } = JSON.parse(payload);
     return message;
   }
   return { _id: id, t: toSeconds(createdAt), from: sender, cid, created_at: toIso(createdAt) };
 }
 
-/** What is left of a system message: all of it, or what its row says if it was taken back. */
-function systemMessageOf(
-  { payload, cid, sender, createdAt, recalledAt }: SentEvent,
-  mid: string,
-): SystemMessageReport["system_message"] {
-  if (recalledAt === undefined) {
+/** What is left of a system message: all of it, or what its row says if it was taken back or has expired. */
+function systemMessageOf(event: SentEvent, mid: string): SystemMessageReport["system_message"] {
+  const { payload, cid, sender, createdAt } = event;
+  if (!hasEnded(event)) {
     const { system_message }: SystemMessageEvent = JSON.parse(payload);
     return system_message;
   }

@@ -1,7 +1,7 @@
-import type { HeraldError } from "../../contract/errors/errors.ts";
+import { type HeraldError, invalidRequest } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import { anyBytes } from "../../contract/files.ts";
-import { toIso, toSeconds } from "../../contract/identifiers.ts";
+import { isWithinAYear, toIso, toSeconds } from "../../contract/identifiers.ts";
 import type { Message, SystemMessageEvent } from "../../contract/messages/events.ts";
 import { keptUntil } from "../../contract/messages/inbox.ts";
 import type {
@@ -45,11 +45,25 @@ export const missingCodes = {
 /** The error for a send that the log refuses. */
 export function refusalOf(
   verdict: Exclude<SendVerdict, { outcome: "replayed" }>,
-  { org: organization, sender, cid: conversation = "", mid = "" }: SendNames,
+  { org: organization, kind = "message", sender, cid: conversation = "", mid = "" }: SendNames,
 ): HeraldError {
   if (verdict.outcome === "conflict") return errorAbout("message_id_conflict", { id: mid });
   const { missing, file = "" } = verdict;
+  if (missing === "time") return invalidRequest(expiryPointer({ kind }), "must be in the future");
   return errorAbout(missingCodes[missing], { organization, sender, conversation, file });
+}
+
+/** Where a request says when its send expires. */
+export function expiryPointer({ kind }: Pick<NewSend, "kind">): string {
+  return kind === "system" ? "/messageSystem/expires_at" : "/message/expires_at";
+}
+
+/** When a send expires, in milliseconds since the Unix epoch. Throws for a time that is more than a year ahead. */
+function toExpiry(kind: NewSend["kind"], text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined;
+  const time = Date.parse(text);
+  if (!isWithinAYear(time, now)) throw invalidRequest(expiryPointer({ kind }), "must be at most a year ahead");
+  return time;
 }
 
 /** The outcome of a send that the log holds, stored now or by an earlier call, and what is known of its delivery. */
@@ -75,11 +89,14 @@ const optionsOf = (options: object) => (Object.values(options).some((one) => one
 /** The send for a request. Throws if the caller's key does not allow it. */
 export function toMessageSend(
   caller: Caller,
-  { organizationId, senderId, message: { id: mid, body, cid, x, attachments: attached, silent } }: SendMessageRequest,
+  { organizationId, senderId, message: content }: SendMessageRequest,
   createdAt: number,
 ): NewSend {
   permitOrganization(caller, organizationId);
   permitSender(caller, senderId);
+  const { id: mid, body, cid, x, attachments: attached, silent } = content;
+  const expiresAt = toExpiry("message", content.expires_at, createdAt);
+  const expires_at = expiresAt === undefined ? undefined : toIso(expiresAt);
   const id = createId();
   const files = attached.map(toNamedFile);
   const attachments = files.map((file) => ({ file_id: file.id, file_name: file.name }));
@@ -93,6 +110,7 @@ export function toMessageSend(
     attachments,
     created_at: toIso(createdAt),
     ...(silent && { silent }),
+    ...(expires_at !== undefined && { expires_at }),
   };
   return {
     org: organizationId,
@@ -101,11 +119,12 @@ export function toMessageSend(
     cid,
     sender: senderId,
     mid,
-    fingerprint: mid === undefined ? "" : fingerprintOf([body, cid, x, attached, ...optionsOf({ silent })]),
+    fingerprint: mid === undefined ? "" : fingerprintOf([body, cid, x, attached, ...optionsOf({ silent, expires_at })]),
     payload: JSON.stringify({ message }),
     files: files.length > 0 ? files : undefined,
     uids: undefined,
     silent,
+    expiresAt,
     createdAt,
     keyId: caller.keyId,
   };
@@ -125,15 +144,14 @@ function toNamedFile({ file_id, name, size = 0, content_type }: Attachment): Nam
  */
 export async function toSystemSend(
   caller: Caller,
-  {
-    organizationId,
-    senderId,
-    messageSystem: { id: givenMid, x, uids: givenUids, cid, keep_days, key, silent },
-  }: SendSystemMessageRequest,
+  { organizationId, senderId, messageSystem: content }: SendSystemMessageRequest,
   createdAt: number,
 ): Promise<NewSend & { mid: string; uids: string[] }> {
   permitOrganization(caller, organizationId);
   permitSender(caller, senderId);
+  const { id: givenMid, x, uids: givenUids, cid, keep_days, key, silent } = content;
+  const expiresAt = toExpiry("system", content.expires_at, createdAt);
+  const expires_at = expiresAt === undefined ? undefined : toIso(expiresAt);
   const id = createId();
   const mid = givenMid ?? id;
   const { uids, sorted } = await toDistinct(givenUids ?? []);
@@ -148,6 +166,7 @@ export async function toSystemSend(
       ...(keep_days !== undefined && { created_at: toIso(createdAt) }),
       ...(key !== undefined && { key }),
       ...(silent && { silent }),
+      ...(expires_at !== undefined && { expires_at }),
     },
   };
   const kept = keep_days === undefined ? undefined : { until: keptUntil(createdAt, keep_days), key };
@@ -158,11 +177,12 @@ export async function toSystemSend(
     cid,
     sender: senderId,
     mid,
-    fingerprint: fingerprintOf([x, recipients, ...optionsOf({ keep_days, key, silent })]),
+    fingerprint: fingerprintOf([x, recipients, ...optionsOf({ keep_days, key, silent, expires_at })]),
     payload: JSON.stringify(event),
     uids,
     kept,
     silent,
+    expiresAt,
     createdAt,
     keyId: caller.keyId,
   };

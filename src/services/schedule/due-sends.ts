@@ -5,6 +5,7 @@ import { createId } from "../../lib/text/ids.ts";
 import type { KeyReads } from "../../store/keys/ports.ts";
 import type { DueSend, ScheduledSend, ScheduleReads, ScheduleWrites, Settled } from "../../store/schedule/ports.ts";
 import type { Audit } from "../audit.ts";
+import type { WorkSome } from "../due-work.ts";
 import { bootstrapId } from "../keys/bootstrap-key.ts";
 import { type Caller, unlisted } from "../keys/permissions.ts";
 import type { OrganizationUse, TellStored } from "../limits/organization-use.ts";
@@ -12,12 +13,6 @@ import { errorOfFailure, failureOf, prepareSend } from "./scheduled-requests.ts"
 
 /** How many scheduled sends this node has sent, and found that it could not send. */
 export type ScheduleFigures = { sent: number; failed: number };
-
-/**
- * Sends some of what an organization has due by `now`, the time of the database's clock, in one commit. Returns whether
- * anything was left for this node to do. Rejects like the store; then nothing has changed, or the outcome is unknown.
- */
-export type SendSome = (org: string, now: number) => Promise<boolean>;
 
 type Dependencies = {
   schedule: Pick<ScheduleReads, "due"> & Pick<ScheduleWrites, "settle">;
@@ -108,7 +103,7 @@ export function createDueSends({ schedule, keys, use, readRequest, audit, onErro
     }
   }
 
-  const sendSome: SendSome = async (org, now) => {
+  const sendSome: WorkSome = async (org, now) => {
     const due = await schedule.due(org, now, page);
     await use.know(org);
     const attempts: Attempt[] = due.map((scheduled) => ({ scheduled }));

@@ -2,12 +2,13 @@ import { z } from "zod";
 import { HeraldError, invalidRequest, unavailable } from "../../contract/errors/errors.ts";
 import { absent, errorAbout } from "../../contract/errors/naming.ts";
 import { type ProblemForm, problemDocument } from "../../contract/errors/problem.ts";
-import { toIso } from "../../contract/identifiers.ts";
+import { isWithinAYear, toIso } from "../../contract/identifiers.ts";
+import { hasExpired } from "../../contract/log/log-event.ts";
 import type { ScheduledRequest, ScheduledSendShown } from "../../contract/schedule.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { BatchLog, OrganizationReads } from "../../store/ports.ts";
+import type { BatchLog, NewSend, OrganizationReads } from "../../store/ports.ts";
 import type {
   Failure,
   NewScheduledSend,
@@ -20,7 +21,7 @@ import { refuseMissing, requireOrganization } from "../directory/directory.ts";
 import { type Caller, permitOrganization, proofOf } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import { requireFit } from "../messages/dry-runs.ts";
-import { fingerprintOf } from "../messages/messages.ts";
+import { expiryPointer, fingerprintOf } from "../messages/messages.ts";
 import { type Page, type PageQuery, parseCursor } from "../pages.ts";
 import { errorOfFailure, permitRequest, prepareSend } from "./scheduled-requests.ts";
 
@@ -48,8 +49,6 @@ type Dependencies = {
   problemForm?: ProblemForm | undefined;
 };
 
-const dayMs = 24 * 3600 * 1000;
-const mostDaysAhead = 366;
 const mostWaiting = 100_000;
 const tooMany = `${mostWaiting} sends of this organization are waiting, which is the maximum; cancel some, or wait until they are sent`;
 const maxPageBytes = 512 * 1024;
@@ -84,6 +83,7 @@ export function createSchedule(dependencies: Dependencies) {
     const { now, found } = await schedule.find(org, id);
     requireWithinAYear(sendAt, now);
     const { send } = await prepareSend(caller, request, now);
+    requireLasting(send, Math.max(sendAt, now));
     const fingerprint = fingerprintOf([sendAt, request]);
     if (found !== undefined) {
       const isWaiting = found.state === "waiting";
@@ -189,7 +189,12 @@ function requireOwn(caller: Caller, org: string, { organizationId }: ScheduledRe
 }
 
 function requireWithinAYear(sendAt: number, now: number): void {
-  if (sendAt > now + mostDaysAhead * dayMs) throw invalidRequest("/send_at", "must be at most a year ahead");
+  if (!isWithinAYear(sendAt, now)) throw invalidRequest("/send_at", "must be at most a year ahead");
+}
+
+/** Throws if a send expires before it is sent. */
+function requireLasting(send: NewSend, sendAt: number): void {
+  if (hasExpired(send, sendAt)) throw invalidRequest(`/request${expiryPointer(send)}`, "must be after `send_at`");
 }
 
 const ends = { sent: "it was sent", failed: "it has failed", cancelled: "it was cancelled" };

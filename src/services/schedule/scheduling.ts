@@ -5,11 +5,11 @@ import type { KeyReads } from "../../store/keys/ports.ts";
 import type { BatchLog, OrganizationReads } from "../../store/ports.ts";
 import type { ScheduleReads, ScheduleWrites } from "../../store/schedule/ports.ts";
 import type { Audit } from "../audit.ts";
+import { createDueWork } from "../due-work.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import { createDueSends } from "./due-sends.ts";
 import { createSchedule } from "./schedule.ts";
 import { createRequestReader } from "./scheduled-requests.ts";
-import { createScheduler } from "./scheduler.ts";
 
 /** Everything about scheduled sends on one node. */
 export type Scheduling = ReturnType<typeof createScheduling>;
@@ -34,7 +34,7 @@ type Dependencies = {
 export function createScheduling({ limits, ...dependencies }: Dependencies) {
   const readRequest = createRequestReader(limits);
   const { figures, sendSome } = createDueSends({ ...dependencies, readRequest });
-  const { start, stop, expect } = createScheduler({ ...dependencies, sendSome });
+  const { start, stop, expect } = createDueWork({ ...dependencies, due: dependencies.schedule, workSome: sendSome });
   return {
     schedule: createSchedule({ ...dependencies, readRequest, onScheduled: expect }),
     scheduler: { figures, start, stop },

@@ -73,6 +73,7 @@ const ofSent = {
   sender: text("sender"),
   createdAt: number("created_at"),
   recalledAt: optional(number("recalled_at")),
+  expiredAt: optional(number("expired_at")),
 };
 
 /** The columns of a stored system message. */
@@ -86,7 +87,8 @@ export const sentMessages = createMapping({
 });
 
 /**
- * A stored message or system message. Times in milliseconds since the Unix epoch. The payload of one that was taken back is empty.
+ * A stored message or system message. Times in milliseconds since the Unix epoch. The payload of one that was taken back is empty, and
+ * that of one that has expired soon.
  * `recipients` is how many users it was addressed to; `undefined` if to everyone, who are not counted at the send.
  */
 export type SentEvent = Mapped<typeof sentEvents>;
@@ -99,6 +101,8 @@ export type SentReads = {
   message(org: string, id: string): Promise<SentMessage | undefined>;
   /** The system messages with that id, of one sender or, at most two, of any sender. */
   systemMessages(org: string, mid: string, sender: string | undefined): Promise<SentEvent[]>;
+  /** The `_id` of the newest later system message of its sender with this key, in one of its inboxes. */
+  successorOf(org: string, event: SentEvent, key: string): Promise<string | undefined>;
   /** Those of `uids` who were users of the organization when the event at `offset` was stored. */
   usersAt(org: string, uids: string[], offset: number): Promise<Set<string>>;
   /** The number of users of the organization when the event at `offset` was stored. Reads them all. */

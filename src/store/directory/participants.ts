@@ -42,11 +42,6 @@ const pageOfConversations = `SELECT c.org, c.id, c.name, c.created_at, c.updated
     AND c.updated_at > ? AND c.updated_at < ?
   ORDER BY c.updated_at DESC, c.id LIMIT ?`;
 
-// Counts only what is unread in the conversations of the page.
-const unread = countUnread({ org: "page.org", cid: "page.id", uid: "page.uid", after: "page.read_to" });
-const readConversations = `SELECT id, name, created_at, updated_at, ${unread} AS unread FROM (${pageOfConversations}) AS page
-  ORDER BY updated_at DESC, id`;
-
 type SnapshotRow = {
   head: number;
   head_id: string | null;
@@ -113,6 +108,11 @@ export function createParticipantReads({ reader }: { reader: Reader }): Particip
 
 /** Creates the reads of users' places in the log. */
 export function createStanding({ reader }: { reader: Reader }): Standing {
+  // Counts only what is unread in the conversations of the page.
+  const ofPage = { org: "page.org", cid: "page.id", uid: "page.uid", after: "page.read_to" };
+  const unread = countUnread({ ...ofPage, now: reader.dialect.now });
+  const readConversations = `SELECT id, name, created_at, updated_at, ${unread} AS unread FROM (${pageOfConversations}) AS page
+    ORDER BY updated_at DESC, id`;
   return {
     async snapshot(org, uid, jti) {
       const rows = await reader.allOf<SnapshotRow>(org, readSnapshot, org, uid, jti ?? null, uid, uid, org);

@@ -2,6 +2,8 @@ import { anyBytes } from "../../contract/files.ts";
 import { isLiveOrganization } from "../directory/entity.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import { isMessageOf, isOfConversation } from "../log/past.ts";
+import { hasText } from "../messages/expiry-rule.ts";
+import type { Dialect } from "../sql/dialect.ts";
 import type { Reader, Transaction } from "../sql/driver.ts";
 import type { ImportedMessage } from "../transfer/ports.ts";
 import {
@@ -24,15 +26,18 @@ const findSame = "SELECT bytes_id FROM file WHERE org = ? AND sha256 = ? AND byt
 const findUse = "SELECT id FROM file WHERE org = ? AND sha256 = ? AND bytes_id = ? LIMIT 1";
 
 /** The condition that the message `e` is to be seen in its conversation `c`. */
-export const isShown = `${isMessageOf("e")} AND OCTET_LENGTH(e.payload) > 0 AND ${isOfConversation}`;
+export function isShown(dialect: Dialect): string {
+  return `${isMessageOf("e")} AND ${hasText(dialect, "e")} AND ${isOfConversation}`;
+}
 
 /** Creates the reads of files. */
 export function createFileReads({ reader }: { reader: Reader }): FileReads {
+  const { dialect } = reader;
   const findReadable = `SELECT DISTINCT a.file_id AS id FROM attachment a
     JOIN event e ON e.id = a.event_id AND e.org = a.org
     JOIN conversation c ON c.org = e.org AND c.id = e.cid
     JOIN participant p ON p.org = e.org AND p.cid = e.cid AND p.uid = ?
-    WHERE a.org = ? AND a.file_id IN (${reader.dialect.givenTexts}) AND ${isShown}`;
+    WHERE a.org = ? AND a.file_id IN (${dialect.givenTexts}) AND ${isShown(dialect)}`;
   return {
     get: (org, id) => storedFiles.readFirst(reader.allOf(org, getOne, org, id)),
     find: (id) => storedFiles.readAll(reader.allOfEvery(findAll, id)),

@@ -5,10 +5,6 @@ import { type FileUpkeep, storedFiles } from "./ports.ts";
 
 type PlaceRow = { event_id: string; org: string; file_id: string; is_shown: number };
 
-const findAttachments = `SELECT event_id, org, file_id, CASE WHEN EXISTS (
-    SELECT 1 FROM event e JOIN conversation c ON c.org = e.org AND c.id = e.cid
-    WHERE e.id = a.event_id AND e.org = a.org AND ${isShown}) THEN 1 ELSE 0 END AS is_shown
-  FROM attachment a WHERE (event_id, org, file_id) > (?, ?, ?) ORDER BY event_id, org, file_id LIMIT ?`;
 const findExpired = "SELECT org FROM file WHERE keep_until < ? ORDER BY keep_until, org, id LIMIT ?";
 const isNamed = "EXISTS (SELECT 1 FROM attachment a WHERE a.org = file.org AND a.file_id = file.id)";
 // A send may have named a file while its other messages were looked at.
@@ -22,6 +18,10 @@ const findUnwanted = `SELECT id, org FROM file_bytes
 /** Creates the upkeep of files. It runs beside sends, and touches few of their rows. */
 export function createFileUpkeep({ driver, writer }: WriteDependencies): FileUpkeep {
   const { dialect } = driver;
+  const findAttachments = `SELECT event_id, org, file_id, CASE WHEN EXISTS (
+      SELECT 1 FROM event e JOIN conversation c ON c.org = e.org AND c.id = e.cid
+      WHERE e.id = a.event_id AND e.org = a.org AND ${isShown(dialect)}) THEN 1 ELSE 0 END AS is_shown
+    FROM attachment a WHERE (event_id, org, file_id) > (?, ?, ?) ORDER BY event_id, org, file_id LIMIT ?`;
 
   return {
     release: (after = { eventId: "", org: "", fileId: "" }, { limit, now }) =>

@@ -1,16 +1,24 @@
 import { kindOf } from "../../contract/log/log-event.ts";
 import { isObject, objectWith } from "../../lib/json/json-values.ts";
 import { withinBytes } from "../log/page-bytes.ts";
+import { hasText } from "../messages/expiry-rule.ts";
 import type { MissedEvent } from "../messages/ports.ts";
 import type { Reader, Row, SqlValue } from "../sql/driver.ts";
 import { placesValues, userPlaces } from "./places.ts";
 import { type InboxReads, type Marks, type MissedKept, noMarks } from "./ports.ts";
 
 type PlaceRow = Row & { offset: number; id: string; mid: string | null; bytes: number; payload: string | null };
-type MissedRow = Row & { offset: number; id: string; kind: string; cid: string | null; payload: string };
+type MissedRow = Row & {
+  offset: number;
+  id: string;
+  kind: string;
+  cid: string | null;
+  payload: string;
+  expires_at: number | null;
+};
 
 // The rows of a user: in each place, a range of an index. A message has one of them.
-const rowsOfUser = `SELECT i."offset" AS o, i.mid, i.sender_key, i.silent, i.kept_until FROM (${userPlaces}) AS p
+const rowsOfUser = `SELECT i."offset" AS o, i.mid, i.sender_key, i.silent, i.kept_until, i.expires_at FROM (${userPlaces}) AS p
   JOIN inbox i ON i.org = ? AND i.place = p.place AND i."offset" > CASE WHEN p.after > ? THEN p.after ELSE ? END AND i."offset" <= p.up_to`;
 const rowsAfter = (org: string, uid: string, after: number): SqlValue[] => [
   ...placesValues(org, uid),
@@ -19,10 +27,13 @@ const rowsAfter = (org: string, uid: string, after: number): SqlValue[] => [
   after,
 ];
 // Of rows with one key, only the newest can be an item, even if it is none any more.
-const items = `WITH keyed AS MATERIALIZED (${rowsOfUser} WHERE i.sender_key IS NOT NULL), items AS (
+const itemsOf = (
+  lasting: string,
+) => `WITH keyed AS MATERIALIZED (${rowsOfUser} WHERE i.sender_key IS NOT NULL), items AS (
     SELECT o, mid, silent FROM (${rowsOfUser} WHERE i.sender_key IS NULL AND i.mid IS NOT NULL AND i.kept_until > ?) AS plain
+      WHERE ${lasting}
     UNION ALL
-    SELECT o, mid, silent FROM keyed WHERE mid IS NOT NULL AND kept_until > ?
+    SELECT o, mid, silent FROM keyed WHERE mid IS NOT NULL AND kept_until > ? AND ${lasting}
       AND o IN (SELECT MAX(o) FROM keyed GROUP BY sender_key))`;
 const itemsAfter = (org: string, uid: string, after: number, now: number): SqlValue[] => {
   const rows = rowsAfter(org, uid, after);
@@ -33,21 +44,23 @@ const findMarks = "SELECT marks FROM inbox_mark WHERE org = ? AND uid = ?";
 
 /** Creates the reads of inboxes, and of what users missed that is kept in them. */
 export function createInboxReads({ reader }: { reader: Reader }): InboxReads & MissedKept {
-  const { givenTexts, givenNumbers, joined } = reader.dialect;
+  const { dialect } = reader;
+  const { givenTexts, givenNumbers, joined, now: time } = dialect;
+  const items = itemsOf(`(expires_at IS NULL OR expires_at > ${time})`);
   const findItems = `${items} SELECT ${joined("2 * o + silent")} AS numbers FROM items`;
   const findPlaces = `SELECT e."offset", e.id, e.mid, OCTET_LENGTH(e.payload) AS bytes, CASE WHEN e.mid IS NULL THEN e.payload END AS payload
     FROM event e WHERE e.org = ? AND e."offset" IN (${givenNumbers})
-      AND OCTET_LENGTH(e.payload) > 0 ORDER BY e."offset" DESC`;
+      AND ${hasText(dialect, "e")} ORDER BY e."offset" DESC`;
   const findNamed = `${items}, placed AS (SELECT o, mid, LAG(o, 1, CAST(0 AS BIGINT)) OVER (ORDER BY o) AS before FROM items)
     SELECT placed.o, e.id, placed.mid, placed.before FROM placed JOIN event e ON e.org = ? AND e."offset" = placed.o
     WHERE placed.mid IN (${givenTexts}) ORDER BY placed.o DESC`;
   const missed = `${rowsOfUser} WHERE i.kept_until > ? AND i."offset" <= ?`;
   const countMissed = `SELECT COUNT(*) AS count FROM (SELECT 1 FROM (${missed}) AS mine LIMIT ?) AS counted`;
   const readMissed = withinBytes(
-    `SELECT e.org, e."offset", e.id, e.kind, e.cid, OCTET_LENGTH(e.payload) AS bytes FROM (${missed}) AS mine
-      JOIN event e ON e.org = ? AND e."offset" = mine.o AND OCTET_LENGTH(e.payload) > 0 ORDER BY e."offset" LIMIT ?`,
+    `SELECT e.org, e."offset", e.id, e.kind, e.cid, e.expires_at, OCTET_LENGTH(e.payload) AS bytes FROM (${missed}) AS mine
+      JOIN event e ON e.org = ? AND e."offset" = mine.o AND ${hasText(dialect, "e")} ORDER BY e."offset" LIMIT ?`,
     {
-      columns: `"offset", id, kind, cid, (SELECT payload FROM event WHERE event.org = page.org AND event."offset" = page."offset") AS payload`,
+      columns: `"offset", id, kind, cid, expires_at, (SELECT payload FROM event WHERE event.org = page.org AND event."offset" = page."offset") AS payload`,
       maxBytes: "?",
     },
   );
@@ -99,11 +112,13 @@ export function readMarks(text: string): Marks {
 }
 
 /** The `_id` in a stored system message, for one whose retry id is forgotten. */
-function midIn(payload: string): string {
+export function midIn(payload: string): string {
   const message = objectWith(payload, "system_message")?.system_message;
   return isObject(message) && typeof message._id === "string" ? message._id : "";
 }
 
-function toMissed({ offset, id, kind, cid, payload }: MissedRow): MissedEvent {
-  return { offset: Number(offset), id, kind: kindOf(kind), cid: cid ?? undefined, payload, isRecipient: true };
+function toMissed({ offset, id, kind, cid, payload, expires_at }: MissedRow): MissedEvent {
+  const expiresAt = expires_at === null ? undefined : Number(expires_at);
+  const event = { offset: Number(offset), id, kind: kindOf(kind), cid: cid ?? undefined, payload, expiresAt };
+  return { ...event, isRecipient: true };
 }

@@ -22,6 +22,7 @@ type InboxRow = Row & {
   sender_key: string | null;
   silent: number;
   kept_until: number;
+  expires_at: number | null;
 };
 
 /** Puts system messages into inboxes. Those with a key take the earlier ones in the same places out. All of it is sent at once. */
@@ -36,7 +37,8 @@ export function keepInInboxes(sql: Transaction, sends: readonly KeptSend[]): Pro
     const { org, sender, cid, mid = "", kept, offset } = send;
     const sender_key = kept.key === undefined ? null : joinIds(sender, kept.key);
     const places = placesOf(send);
-    const row = { org, offset, mid, sender_key, silent: send.silent ? 1 : 0, kept_until: kept.until };
+    const silent = send.silent ? 1 : 0;
+    const row = { org, offset, mid, sender_key, silent, kept_until: kept.until, expires_at: send.expiresAt ?? null };
     for (const place of places) rows.set(joinIds(org, place, sender_key ?? offset), { ...row, place });
     if (sender_key === null) continue;
     const values = [org, sender_key, JSON.stringify(places)];
@@ -70,7 +72,7 @@ export async function keepRecall(
   { sql }: LogTransaction,
   { org, offset, until, ...audience }: Pick<LogEvent, "org" | "offset" | "cid" | "uids"> & { until: number },
 ): Promise<void> {
-  const row = { org, offset, mid: null, sender_key: null, silent: 1, kept_until: until };
+  const row = { org, offset, mid: null, sender_key: null, silent: 1, kept_until: until, expires_at: null };
   const rows = placesOf(audience).map((place): InboxRow => ({ ...row, place }));
   await sql.rows.insert("inbox", rows);
 }

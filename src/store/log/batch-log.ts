@@ -3,16 +3,16 @@ import { joinIds } from "../../lib/text/ids.ts";
 import { nameFiles } from "../files/files.ts";
 import type { NamedFile } from "../files/ports.ts";
 import { type KeptSend, keepInInboxes } from "../inbox/inbox-writes.ts";
+import { databaseTime } from "../messages/expiry-rule.ts";
 import type { BatchLog, NewSend, SendOutcome, SendVerdict } from "../ports.ts";
-import type { Rows } from "../sql/driver.ts";
-import type { LogTransaction, LogWriter } from "./log-writer.ts";
+import type { LogTransaction, LogWriter, Looking } from "./log-writer.ts";
 
 type Missing = Extract<SendOutcome, { outcome: "refused" }>["missing"];
-type Looking = Pick<Rows, "find">;
+type Finding = Looking["rows"];
 type Earlier = Pick<NewSend, "id" | "createdAt" | "fingerprint">;
 type Conversation = { updatedAt: number; participants: number };
 
-/** The facts that decide a batch of sends: earlier sends with the same ids, and the rows they name. */
+/** The facts that decide a batch of sends: earlier sends with the same ids, the rows they name, and the time. */
 export type Circumstances = {
   known: Map<string, Earlier>;
   conversations: Map<string, Conversation>;
@@ -20,6 +20,8 @@ export type Circumstances = {
   users: Set<string>;
   /** Those of the files that sends name by ids of their callers. */
   files: Set<string>;
+  /** The time of the database's clock, if a send expires; otherwise 0. */
+  now: number;
 };
 
 /**
@@ -29,7 +31,7 @@ export type Circumstances = {
 export function createBatchLog({ writer }: { writer: LogWriter }): BatchLog {
   const append = (sends: NewSend[]) => {
     const orgs = sends.map(({ org }) => org);
-    const look = (rows: Looking) => findCircumstances(rows, sends);
+    const look = (sql: Looking) => findCircumstances(sql, sends);
     return writer.commitBatch(orgs, look, async (transaction, seen) => appendInTransaction(transaction, seen, sends));
   };
 
@@ -51,9 +53,9 @@ export function createBatchLog({ writer }: { writer: LogWriter }): BatchLog {
       }
     },
     check: (send) =>
-      writer.check(send.org, async ({ rows }, head) => {
+      writer.check(send.org, async (sql, head) => {
         const heads = new Map(head === undefined ? [] : [[send.org, head]]);
-        const circumstances = await findCircumstances(rows, [send]);
+        const circumstances = await findCircumstances(sql, [send]);
         const conversation = circumstances.conversations.get(joinIds(send.org, send.cid ?? ""));
         return { verdict: verdictOf(circumstances, heads, send), participants: conversation?.participants ?? 0 };
       }),
@@ -96,15 +98,17 @@ export function appendInTransaction(
 }
 
 /** Reads the facts that decide the sends, in the state that their transaction sees. */
-export async function findCircumstances(rows: Looking, sends: NewSend[]): Promise<Circumstances> {
-  const [known, conversations, participants, users, files] = await Promise.all([
+export async function findCircumstances(sql: Looking, sends: NewSend[]): Promise<Circumstances> {
+  const { rows } = sql;
+  const [known, conversations, participants, users, files, now] = await Promise.all([
     findEarlier(rows, sends),
     findConversations(rows, sends),
     findParticipants(rows, sends),
     findUsers(rows, sends),
     findFiles(rows, sends),
+    sends.some(({ expiresAt }) => expiresAt !== undefined) ? databaseTime(sql) : 0,
   ]);
-  return { known, conversations, participants, users, files };
+  return { known, conversations, participants, users, files, now };
 }
 
 /** Why a send must not be stored; `undefined` if it may. `heads` holds the organizations that exist. */
@@ -121,6 +125,8 @@ function verdictOf(
   }
   const missing = missingOf(circumstances, send);
   if (missing !== undefined) return { outcome: "refused", missing };
+  if (send.expiresAt !== undefined && send.expiresAt <= circumstances.now)
+    return { outcome: "refused", missing: "time" };
   const file = missingFileOf(circumstances, send);
   return file === undefined ? undefined : { outcome: "refused", missing: "file", file };
 }
@@ -136,7 +142,7 @@ function missingFileOf({ files }: Circumstances, { org, files: named = [] }: New
   return named.find(({ id, isGiven }) => isGiven && !files.has(joinIds(org, id)))?.id;
 }
 
-async function findEarlier(rows: Looking, sends: NewSend[]): Promise<Map<string, Earlier>> {
+async function findEarlier(rows: Finding, sends: NewSend[]): Promise<Map<string, Earlier>> {
   const keys = distinct(sends, (send) =>
     send.mid === undefined
       ? undefined
@@ -149,7 +155,7 @@ async function findEarlier(rows: Looking, sends: NewSend[]): Promise<Map<string,
 }
 
 /** The conversations addressed, with the time of their last message and their number of participants. */
-async function findConversations(rows: Looking, sends: NewSend[]): Promise<Map<string, Conversation>> {
+async function findConversations(rows: Finding, sends: NewSend[]): Promise<Map<string, Conversation>> {
   const keys = distinct(sends, ({ org, cid }) =>
     cid === undefined ? undefined : [joinIds(org, cid), { org, id: cid }],
   );
@@ -163,7 +169,7 @@ async function findConversations(rows: Looking, sends: NewSend[]): Promise<Map<s
   );
 }
 
-async function findParticipants(rows: Looking, sends: NewSend[]): Promise<Set<string>> {
+async function findParticipants(rows: Finding, sends: NewSend[]): Promise<Set<string>> {
   const keys = distinct(sends, ({ org, cid, sender: uid }) =>
     cid === undefined ? undefined : [joinIds(org, cid, uid), { org, cid, uid }],
   );
@@ -172,7 +178,7 @@ async function findParticipants(rows: Looking, sends: NewSend[]): Promise<Set<st
   return new Set(found.map(({ org, cid, uid }) => joinIds(org, cid, uid)));
 }
 
-async function findUsers(rows: Looking, sends: NewSend[]): Promise<Set<string>> {
+async function findUsers(rows: Finding, sends: NewSend[]): Promise<Set<string>> {
   const keys = distinct(sends, ({ org, cid, sender: id }) =>
     cid === undefined ? [joinIds(org, id), { org, id }] : undefined,
   );
@@ -181,7 +187,7 @@ async function findUsers(rows: Looking, sends: NewSend[]): Promise<Set<string>> 
   return new Set(found.filter(({ deleted_at }) => deleted_at === null).map(({ org, id }) => joinIds(org, id)));
 }
 
-async function findFiles(rows: Looking, sends: NewSend[]): Promise<Set<string>> {
+async function findFiles(rows: Finding, sends: NewSend[]): Promise<Set<string>> {
   const given = sends.flatMap(({ org, files = [] }) =>
     files.flatMap(({ id, isGiven }) => (isGiven ? [{ org, id }] : [])),
   );

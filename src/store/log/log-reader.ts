@@ -13,6 +13,7 @@ type EventRow = Row & {
   cid: string | null;
   payload: string;
   uids: string | null;
+  expires_at: number | null;
 };
 
 type HeadRow = Row & { head: number; head_id: string | null };
@@ -26,12 +27,12 @@ const endOfPage = withinBytes(
     FROM event WHERE org = ? AND "offset" > ? ORDER BY "offset" LIMIT ?`,
   { maxBytes: "?" },
 );
-const readEvents = `SELECT "offset", kind, id, cid, payload, uids FROM event
+const readEvents = `SELECT "offset", kind, id, cid, payload, uids, expires_at FROM event
   WHERE org = ? AND "offset" > ? AND "offset" <= (SELECT MAX("offset") FROM (${endOfPage}) AS fitting) ORDER BY "offset"`;
 
 // Reads only the id of the event at the place itself.
 const readPlaceAndEvents =
-  withinBytes(`SELECT "offset", kind, id, cid, CASE WHEN "offset" > ? THEN payload ELSE '' END AS payload, uids,
+  withinBytes(`SELECT "offset", kind, id, cid, CASE WHEN "offset" > ? THEN payload ELSE '' END AS payload, uids, expires_at,
     CASE WHEN "offset" > ? THEN OCTET_LENGTH(payload) + COALESCE(OCTET_LENGTH(uids), 0) ELSE 0 END AS bytes
   FROM event WHERE org = ? AND "offset" >= ? ORDER BY "offset" LIMIT ?`);
 
@@ -61,7 +62,9 @@ export function createLogReader({ reader }: { reader: Reader }): LogReader {
 }
 
 function toEvent(org: string, row: EventRow): LogEvent {
-  const place = { org, offset: Number(row.offset), id: row.id, cid: row.cid ?? undefined, payload: row.payload };
+  const { id, payload } = row;
+  const expiresAt = row.expires_at === null ? undefined : Number(row.expires_at);
+  const place = { org, offset: Number(row.offset), id, cid: row.cid ?? undefined, payload, expiresAt };
   const kind = row.payload === "" && textKinds.has(row.kind) ? "blank" : kindOf(row.kind);
   if (row.uids === null) return { ...place, kind, uids: undefined };
   const uids = textsIn(row.uids); // one that cannot be parsed must not keep the events beside it from being read

@@ -52,8 +52,11 @@ type Work<Result, Seen = void> = (transaction: LogTransaction, seen: Seen) => Pr
 /** Work on an organization whose log ends at `head`. */
 type Change<Result> = (transaction: LogTransaction, head: number) => Promise<Result>;
 
-/** Reads the rows that decide the outcome of a batch. */
-type Look<Seen> = (rows: Pick<Rows, "find">) => Promise<Seen>;
+/** Where the rows that decide an outcome are read, and the time. */
+export type Looking = Pick<Transaction, "all" | "dialect"> & { rows: Pick<Rows, "find"> };
+
+/** Reads what decides the outcome of a batch. */
+type Look<Seen> = (sql: Looking) => Promise<Seen>;
 
 type EventRow = Row & { payload: string; uids: string | null };
 
@@ -130,7 +133,7 @@ export function createLogWriter({ driver, announce }: Options): LogWriter {
     { look, work, turn }: { look: Look<Seen>; work: Work<Result, Seen>; turn: Turn },
   ): Promise<{ result: Result; emitted: EmittedEvent[] }> {
     return await driver.transaction(async (sql) => {
-      const [logs, , seen] = await Promise.all([lock(sql, orgs), sql.limitTo(orgs), look(sql.rows)]);
+      const [logs, , seen] = await Promise.all([lock(sql, orgs), sql.limitTo(orgs), look(sql)]);
       const { transaction, emitted, store } = collect(sql, logs);
       const result = await work(transaction, seen);
       sql.lastly(store());
@@ -294,5 +297,6 @@ function toRow(event: PastEvent & { kind: string }, offset: number, recipients: 
     key_id: event.keyId ?? null,
     recipients: recipients ?? null,
     silent: event.silent ? 1 : null,
+    expires_at: event.expiresAt ?? null,
   };
 }

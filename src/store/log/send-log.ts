@@ -104,11 +104,11 @@ export function createSendLog({
 
 /** The part of a stored event that is published, without what only the store needs. */
 export function toLogEvent(
-  { org, kind, id, cid, payload, uids }: Omit<LogEvent, "offset" | "prev" | "committed">,
+  { org, kind, id, cid, payload, uids, expiresAt }: Omit<LogEvent, "offset" | "prev" | "committed">,
   { offset, prev }: Pick<LogEvent, "offset" | "prev">,
   committed?: CommitMark,
 ): LogEvent {
-  return { org, offset, kind, id, cid, payload, uids, prev, committed };
+  return { org, offset, kind, id, cid, payload, uids, expiresAt, prev, committed };
 }
 
 function weightOf({ payload, uids }: NewSend): number {

@@ -4,8 +4,11 @@ import { forgetAnswers } from "../webhooks/answers.ts";
 
 type Found = { id: string; offset: number; edit_offset: number | null; bytes: number };
 
-/** Events of an organization whose texts are to be removed at a time, in milliseconds since the Unix epoch. */
-export type Blanking = { org: string; offsets: readonly number[]; at: number };
+/**
+ * Events of an organization whose texts are to be removed at a time, in milliseconds since the Unix epoch; `hasExpired`: because they
+ * have expired.
+ */
+export type Blanking = { org: string; offsets: readonly number[]; at: number; hasExpired?: true };
 
 /**
  * Takes the texts of messages, and of the last edit of each, out of the database and off the organization's count, releases their
@@ -13,11 +16,14 @@ export type Blanking = { org: string; offsets: readonly number[]; at: number };
  * no holes, retries are still recognized, and clients can resume after them; they are played to nobody and shown nowhere. Messages
  * that are blank already stay as they are. Nobody hears of it: emit that in the same transaction.
  */
-export async function blankMessages(transaction: LogTransaction, { org, offsets, at }: Blanking): Promise<number> {
+export async function blankMessages(
+  transaction: LogTransaction,
+  { org, offsets, at, hasExpired }: Blanking,
+): Promise<number> {
   const messages = await findWithText(transaction, org, offsets);
   const editOffsets = messages.flatMap(({ edit_offset }) => (edit_offset === null ? [] : [Number(edit_offset)]));
   const edits = await findWithText(transaction, org, editOffsets);
-  await blank(transaction, org, [...messages, ...edits], { recalled_at: at });
+  await blank(transaction, org, [...messages, ...edits], { recalled_at: at, ...(!hasExpired && { expires_at: null }) });
   const eventIds = messages.map(({ id }) => id);
   if (messages.length > 0) await releaseFiles(transaction.sql, { org, eventIds, now: at });
   await forgetAnswers(transaction.sql, { org, eventIds });
@@ -44,7 +50,7 @@ async function blank(
   { sql, recount }: LogTransaction,
   org: string,
   events: readonly Found[],
-  also: { recalled_at?: number } = {},
+  also: { recalled_at?: number; expires_at?: null } = {},
 ): Promise<void> {
   const rows = events.map(({ offset }) => ({ org, offset: Number(offset), payload: "", ...also }));
   await sql.rows.update("event", ["org", "offset"], rows);

@@ -1,11 +1,12 @@
 import { toSeconds } from "../../contract/identifiers.ts";
 import { applyEdit, recallPayload } from "../../contract/messages/changes.ts";
 import { isObject, parseJson } from "../../lib/json/json-values.ts";
-import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
+import type { LogTransaction, LogWriter, Looking } from "../log/log-writer.ts";
 import { importedKind, isIn } from "../log/past.ts";
-import type { Row, Rows } from "../sql/driver.ts";
+import type { Row } from "../sql/driver.ts";
 import { forgetAnswers } from "../webhooks/answers.ts";
 import { blankEdit, blankMessages } from "./blanking.ts";
+import { lasting } from "./expiry-rule.ts";
 import type { ChangeCheck, ChangeOutcome, MessageChanges, NewEdit, NewRecall } from "./ports.ts";
 
 type MessageRow = Row & {
@@ -16,11 +17,12 @@ type MessageRow = Row & {
   sender: string | null;
   payload: string;
   edit_offset: number | null;
+  expires_at: number | null;
 };
-type PlaceRow = Row & { id: string; offset: number; kind: string; cid: string; recalled_at: number | null };
+type PlaceRow = Row &
+  Pick<MessageRow, "id" | "offset" | "kind" | "cid" | "expires_at"> & { recalled_at: number | null };
 type ConversationRow = Row & { id: string; log_start: number; past_start: number | null; participants: number };
 
-type Looking = Pick<Rows, "find">;
 type Refused = Extract<ChangeOutcome, { outcome: "refused" }>;
 
 /** What a change will do, and how many will hear it. */
@@ -28,16 +30,16 @@ type Plan = { outcome: "changed" | "unchanged"; cid: string; participants: numbe
 type EditPlan = Plan & { edited: Exclude<ReturnType<typeof applyEdit>, string> | undefined; row: MessageRow };
 type RecallPlan = Plan & { ids: string[]; offsets: number[] };
 
-const messageColumns = ["id", "offset", "kind", "cid", "sender", "payload", "edit_offset"];
-const placeColumns = ["id", "offset", "kind", "cid", "recalled_at"];
+const messageColumns = ["id", "offset", "kind", "cid", "sender", "payload", "edit_offset", "expires_at"];
+const placeColumns = ["id", "offset", "kind", "cid", "recalled_at", "expires_at"];
 const conversationColumns = ["id", "log_start", "past_start", "participants"];
 
 /** Creates the changes of messages. Each is decided and made under the lock of its organization. */
 export function createMessageChanges({ writer }: { writer: LogWriter }): MessageChanges {
   /** Decides a change by what is stored, without making it. */
-  async function check(org: string, plan: (rows: Looking) => Promise<Plan | Refused>): Promise<ChangeCheck> {
-    return await writer.check(org, async ({ rows }, head) => {
-      const decided = head === undefined ? refused("organization") : await plan(rows);
+  async function check(org: string, plan: (sql: Looking) => Promise<Plan | Refused>): Promise<ChangeCheck> {
+    return await writer.check(org, async (sql, head) => {
+      const decided = head === undefined ? refused("organization") : await plan(sql);
       return { outcome: outcomeOf(decided), participants: isRefused(decided) ? 0 : decided.participants };
     });
   }
@@ -45,18 +47,18 @@ export function createMessageChanges({ writer }: { writer: LogWriter }): Message
   return {
     edit: (edit) =>
       writer.change(edit.org, refused("organization"), async (transaction) => {
-        const plan = await planEdit(transaction.sql.rows, edit);
+        const plan = await planEdit(transaction.sql, edit);
         if (!isRefused(plan)) await makeEdit(transaction, edit, plan);
         return outcomeOf(plan);
       }),
     recall: (recall) =>
       writer.change(recall.org, refused("organization"), async (transaction) => {
-        const plan = await planRecall(transaction.sql.rows, recall);
+        const plan = await planRecall(transaction.sql, recall);
         if (!isRefused(plan)) await makeRecall(transaction, recall, plan);
         return outcomeOf(plan);
       }),
-    checkEdit: (edit) => check(edit.org, (rows) => planEdit(rows, edit)),
-    checkRecall: (recall) => check(recall.org, (rows) => planRecall(rows, recall)),
+    checkEdit: (edit) => check(edit.org, (sql) => planEdit(sql, edit)),
+    checkRecall: (recall) => check(recall.org, (sql) => planRecall(sql, recall)),
   };
 }
 
@@ -64,8 +66,9 @@ function outcomeOf(decided: Plan | Refused): ChangeOutcome {
   return isRefused(decided) ? decided : { outcome: decided.outcome, cid: decided.cid };
 }
 
-async function planEdit(rows: Looking, { org, sender, id, body, x, at }: NewEdit): Promise<EditPlan | Refused> {
-  const found = await rows.find<MessageRow>("event", messageColumns, [{ id, org }]);
+async function planEdit(sql: Looking, { org, sender, id, body, x, at }: NewEdit): Promise<EditPlan | Refused> {
+  const { rows } = sql;
+  const found = await lasting(sql, await rows.find<MessageRow>("event", messageColumns, [{ id, org }]));
   const row = found.find(({ kind, payload }) => isMessage(kind) && payload !== "");
   const conversation = row && (await findConversation(rows, org, row.cid));
   if (row === undefined || conversation === undefined || !isIn(conversation, row)) return refused("message");
@@ -86,11 +89,12 @@ async function makeEdit(
 ): Promise<void> {
   if (edited === undefined) return;
   const { sql, emit, recount } = transaction;
-  const { edit_offset: replaced } = row;
+  const { edit_offset: replaced, expires_at } = row;
   const offset = Number(row.offset);
+  const expiresAt = expires_at === null ? undefined : Number(expires_at);
   if (replaced !== null) await blankEdit(transaction, { org, offset: Number(replaced) });
   const event = { org, kind: "edit" as const, id: eventId, cid, sender, uids: undefined, keyId, createdAt: at };
-  const { offset: editOffset } = emit({ ...event, payload: edited.event });
+  const { offset: editOffset } = emit({ ...event, payload: edited.event, expiresAt });
   const changed = { org, offset, payload: edited.message, edited_at: at, edit_offset: editOffset };
   await sql.rows.update("event", ["org", "offset"], [changed]);
   await forgetAnswers(sql, { org, eventIds: [row.id] });
@@ -98,13 +102,14 @@ async function makeEdit(
   sql.forget();
 }
 
-async function planRecall(rows: Looking, { org, sender, cid, ids: named }: NewRecall): Promise<RecallPlan | Refused> {
+async function planRecall(sql: Looking, { org, sender, cid, ids: named }: NewRecall): Promise<RecallPlan | Refused> {
+  const { rows } = sql;
   const conversation = await findConversation(rows, org, cid);
   if (conversation === undefined) return refused("conversation");
   if (!(await isParticipant(rows, org, cid, sender))) return refused("participant");
   const ids = [...new Set(named)];
   const keys = ids.map((id) => ({ id, org }));
-  const found = await rows.find<PlaceRow>("event", placeColumns, keys);
+  const found = await lasting(sql, await rows.find<PlaceRow>("event", placeColumns, keys));
   const offsets = new Map<string, number>();
   for (const row of found)
     if (isMessage(row.kind) && row.cid === cid && row.recalled_at === null && isIn(conversation, row))
@@ -125,12 +130,12 @@ async function makeRecall(
   transaction.emit({ org, kind: "recall", id: eventId, cid, sender, uids: undefined, payload, keyId, createdAt: at });
 }
 
-async function findConversation(rows: Looking, org: string, id: string): Promise<ConversationRow | undefined> {
+async function findConversation(rows: Looking["rows"], org: string, id: string): Promise<ConversationRow | undefined> {
   const [found] = await rows.find<ConversationRow>("conversation", conversationColumns, [{ org, id }]);
   return found;
 }
 
-async function isParticipant(rows: Looking, org: string, cid: string, uid: string): Promise<boolean> {
+async function isParticipant(rows: Looking["rows"], org: string, cid: string, uid: string): Promise<boolean> {
   return (await rows.find<Row>("participant", ["uid"], [{ org, cid, uid }])).length > 0;
 }
 

@@ -1,12 +1,20 @@
 import { kindOf } from "../../contract/log/log-event.ts";
 import { withinBytes } from "../log/page-bytes.ts";
 import { isMessageOf, isOfConversation } from "../log/past.ts";
+import type { Dialect } from "../sql/dialect.ts";
 import type { Reader } from "../sql/driver.ts";
+import { hasText, lasts } from "./expiry-rule.ts";
 import type { History, MessagePlace, MissedEvent, MissedEvents, StoredMessage } from "./ports.ts";
 
 type PayloadRow = { offset: number; payload: string };
 type MessageRow = PayloadRow & { edited_at: number | null };
-type MissedRow = PayloadRow & { id: string; kind: string; cid: string; log_start: number };
+type MissedRow = PayloadRow & {
+  id: string;
+  kind: string;
+  cid: string;
+  log_start: number;
+  expires_at: number | null;
+};
 
 // Uses one table and one index, so that a page costs a page whatever the planner knows: with a join, PostgreSQL may
 // sort the whole history. Uses one lower bound: of two, SQLite starts the scan at either, even the far one. Imported
@@ -17,29 +25,27 @@ const fromConversation = `FROM event WHERE org = ? AND cid = ? AND ${isMessageOf
   AND (+"offset" < 0 OR +"offset" > (SELECT log_start FROM conversation WHERE org = ? AND id = ?))`;
 /** The values of `fromConversation` for the messages after an offset. */
 const from = (org: string, cid: string, after: number) => [org, cid, after, after, org, cid, org, cid];
-// SQLite reads no payload to learn its length.
-const hasText = (event: string) => `OCTET_LENGTH(${event}.payload) > 0`;
 const beginning = Number.MIN_SAFE_INTEGER;
 
 // Reads payloads only once the rows of the page are known: SQLite would otherwise sort and carry those of all
 // candidates.
 const payloadOfPage = `(SELECT payload FROM event WHERE event.org = page.org AND event."offset" = page."offset") AS payload`;
 
-const readPage = (order: "ASC" | "DESC") =>
+const readPage = (dialect: Dialect, order: "ASC" | "DESC") =>
   withinBytes(
     `SELECT org, "offset", edited_at, OCTET_LENGTH(payload) AS bytes
-     ${fromConversation} AND ${hasText("event")} AND "offset" < ? ORDER BY "offset" ${order} LIMIT ?`,
+     ${fromConversation} AND ${hasText(dialect, "event")} AND "offset" < ? ORDER BY "offset" ${order} LIMIT ?`,
     { order, columns: `"offset", edited_at, ${payloadOfPage}`, maxBytes: "?" },
   );
-const readForward = readPage("ASC");
-const readBackward = readPage("DESC");
 
 const eventsSeen = 250;
 // Both engines keep the order of the inner list, which is all in an index: the first match ends the search.
-const lastOffset = `(SELECT newest."offset" FROM (SELECT "offset", kind, recalled_at FROM event
+const lastOffset = (
+  dialect: Dialect,
+) => `(SELECT newest."offset" FROM (SELECT "offset", kind, recalled_at, expires_at FROM event
     WHERE event.org = c.org AND event.cid = c.id AND event."offset" > COALESCE(c.past_start, c.log_start)
     ORDER BY event."offset" DESC LIMIT ${eventsSeen}) AS newest
-  WHERE ${isMessageOf("newest")} AND newest.recalled_at IS NULL AND (newest."offset" < 0 OR newest."offset" > c.log_start) LIMIT 1)`;
+  WHERE ${isMessageOf("newest")} AND newest.recalled_at IS NULL AND ${lasts(dialect, "newest")} AND (newest."offset" < 0 OR newest."offset" > c.log_start) LIMIT 1)`;
 const findSpan = `SELECT COALESCE(c.past_start, c.log_start) AS first, o.head AS last FROM conversation c
   JOIN organization o ON o.id = c.org WHERE c.org = ? AND c.id = ?`;
 const findFrom = `SELECT "offset", created_at FROM event WHERE org = ? AND cid = ? AND "offset" >= ? AND "offset" < ?
@@ -47,15 +53,18 @@ const findFrom = `SELECT "offset", created_at FROM event WHERE org = ? AND cid =
 
 /** Creates the reads of conversations' messages. */
 export function createHistory({ reader }: { reader: Reader }): History {
-  const { givenTexts, givenNumbers } = reader.dialect;
+  const { dialect } = reader;
+  const { givenTexts, givenNumbers } = dialect;
+  const readForward = readPage(dialect, "ASC");
+  const readBackward = readPage(dialect, "DESC");
   // COALESCE keeps SQLite from reading the whole conversation, or PostgreSQL from planning to.
   const findPlaces = `SELECT e.cid, e."offset", OCTET_LENGTH(e.payload) AS bytes FROM event e
     JOIN conversation c ON c.org = ? AND c.id = ?
-    WHERE e.org = ? AND e.id IN (${givenTexts}) AND COALESCE(e.cid, '') = c.id AND ${isMessageOf("e")} AND ${hasText("e")}
+    WHERE e.org = ? AND e.id IN (${givenTexts}) AND COALESCE(e.cid, '') = c.id AND ${isMessageOf("e")} AND ${hasText(dialect, "e")}
       AND ${isOfConversation} ORDER BY e."offset" DESC`;
   // Row by row, as PostgreSQL expects a hundred rows from any JSON array, and would join by reading a table of up to some 20,000.
   const findLast = `WITH last AS MATERIALIZED (
-      SELECT c.org, c.id AS cid, ${lastOffset} AS "offset" FROM conversation c WHERE c.org = ? AND c.id IN (${givenTexts}))
+      SELECT c.org, c.id AS cid, ${lastOffset(dialect)} AS "offset" FROM conversation c WHERE c.org = ? AND c.id IN (${givenTexts}))
     SELECT cid, "offset", (SELECT OCTET_LENGTH(payload) FROM event WHERE event.org = last.org AND event."offset" = last."offset") AS bytes
     FROM last WHERE "offset" IS NOT NULL`;
   const at = (column: string) =>
@@ -98,19 +107,21 @@ export function createHistory({ reader }: { reader: Reader }): History {
 }
 
 // The plus keeps SQLite from starting the scan there: of two lower bounds, it takes either.
-const fromMissed = `FROM participant p
+const fromMissed = (dialect: Dialect) => `FROM participant p
   JOIN conversation c ON c.org = p.org AND c.id = p.cid
   JOIN event e ON e.org = p.org AND e.cid = p.cid AND +e."offset" > c.log_start
-    AND e.kind IN ('message', 'edit', 'recall') AND ${hasText("e")}
+    AND e.kind IN ('message', 'edit', 'recall') AND ${hasText(dialect, "e")}
   WHERE p.org = ? AND p.uid = ? AND e."offset" > ? AND e."offset" <= ?`;
-
-const readMissed = withinBytes(
-  `SELECT e.org, e."offset", e.id, e.kind, e.cid, p.log_start, OCTET_LENGTH(e.payload) AS bytes ${fromMissed} ORDER BY e."offset" LIMIT ?`,
-  { columns: `"offset", id, kind, cid, log_start, ${payloadOfPage}`, maxBytes: "?" },
-);
 
 /** Creates the reads of what a user missed in all of the user's conversations. */
 export function createMissedEvents({ reader }: { reader: Reader }): MissedEvents {
+  const missed = fromMissed(reader.dialect);
+  const count = `SELECT COUNT(*) AS count FROM (SELECT 1 ${missed} LIMIT ?) AS missed`;
+  const readMissed = withinBytes(
+    `SELECT e.org, e."offset", e.id, e.kind, e.cid, p.log_start, e.expires_at, OCTET_LENGTH(e.payload) AS bytes ${missed}
+      ORDER BY e."offset" LIMIT ?`,
+    { columns: `"offset", id, kind, cid, log_start, expires_at, ${payloadOfPage}`, maxBytes: "?" },
+  );
   return {
     async findMessage(org, id) {
       const find = `SELECT "offset", created_at FROM event WHERE id = ? AND org = ? AND kind = 'message'`;
@@ -118,7 +129,6 @@ export function createMissedEvents({ reader }: { reader: Reader }): MissedEvents
       return row && { offset: Number(row.offset), createdAt: Number(row.created_at) };
     },
     async countMissed(org, uid, after, upTo, limit) {
-      const count = `SELECT COUNT(*) AS count FROM (SELECT 1 ${fromMissed} LIMIT ?) AS missed`;
       const [row] = await reader.allOf<{ count: number }>(org, count, org, uid, after, upTo, limit);
       return Number(row?.count ?? 0);
     },
@@ -137,7 +147,8 @@ function toPlace({ cid, offset, bytes }: MessagePlace): MessagePlace {
   return { cid, offset: Number(offset), bytes: Number(bytes) };
 }
 
-function toMissed({ id, kind, cid, payload, ...row }: MissedRow): MissedEvent {
+function toMissed({ id, kind, cid, payload, expires_at, ...row }: MissedRow): MissedEvent {
   const offset = Number(row.offset);
-  return { offset, id, kind: kindOf(kind), cid, payload, isRecipient: offset > Number(row.log_start) };
+  const expiresAt = expires_at === null ? undefined : Number(expires_at);
+  return { offset, id, kind: kindOf(kind), cid, payload, expiresAt, isRecipient: offset > Number(row.log_start) };
 }

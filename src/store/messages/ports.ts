@@ -10,6 +10,8 @@ export type MissedEvent = {
   id: string;
   cid: string | undefined;
   payload: string;
+  /** As in `LogEvent`. */
+  expiresAt?: number | undefined;
   /** Whether the event was addressed to the user: who joined a conversation later, or left it since, is no recipient. */
   isRecipient: boolean;
 };
@@ -183,4 +185,21 @@ export type ErasureWrites = {
    * their ids and recipients.
    */
   erase(erasure: Erasure, events: readonly WrittenEvent[]): Promise<void>;
+};
+
+/** Finds when messages and system messages expire, by the database's clock, in milliseconds since the Unix epoch. */
+export type ExpiryReads = {
+  /** The time, and when the next one expires that is not ended yet. */
+  next(): Promise<{ now: number; nextAt: number | undefined }>;
+  /** Organizations with something that has expired by `now`, of the first `limit` of all. */
+  dueOrganizations(now: number, limit: number): Promise<string[]>;
+};
+
+/** Ends what has expired. */
+export type ExpiryWrites = {
+  /**
+   * Takes the texts of some of what has expired by `now` out of the store, and tells it to whom it was addressed to like a recall, in
+   * one commit. Returns their number, 0 if none is left. Rejects like `MessageChanges.edit`.
+   */
+  endSome(org: string, now: number): Promise<number>;
 };

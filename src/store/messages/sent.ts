@@ -1,18 +1,30 @@
 import { addressOf } from "../../contract/log/log-event.ts";
 import { rowsOfStatement } from "../../lib/queues/steps.ts";
+import { joinIds } from "../../lib/text/ids.ts";
 import { type SentEvent, type SentReads, sentEvents, sentMessages } from "../delivery/ports.ts";
 import { isLiveOrganization } from "../directory/entity.ts";
+import { midIn } from "../inbox/inbox-reads.ts";
+import { placesOf } from "../inbox/places.ts";
 import { isMessageOf, isOfConversation } from "../log/past.ts";
+import type { Dialect } from "../sql/dialect.ts";
 import type { Reader, SqlValue } from "../sql/driver.ts";
 
+// How it ended, if it did: one that was taken back expires no more.
+const ending = ({ now }: Dialect) => `CASE WHEN e.expires_at IS NULL THEN e.recalled_at END AS recalled_at,
+  CASE WHEN e.expires_at <= ${now} THEN e.expires_at END AS expired_at`;
+
 // Messages stored before recipients were counted get the current number of participants.
-const findMessage = `SELECT e."offset", e.cid, e.payload, e.uids, e.key_id, COALESCE(e.recipients, c.participants) AS recipients,
-    e.id, e.sender, e.created_at, e.edited_at, e.recalled_at
+const findMessage = (
+  dialect: Dialect,
+) => `SELECT e."offset", e.cid, e.payload, e.uids, e.key_id, COALESCE(e.recipients, c.participants) AS recipients,
+    e.id, e.sender, e.created_at, e.edited_at, ${ending(dialect)}
   FROM event e JOIN conversation c ON c.org = e.org AND c.id = e.cid
   WHERE e.org = ? AND e.id = ? AND ${isMessageOf("e")} AND ${isOfConversation} AND ${isLiveOrganization("e.org")}`;
 
-const findSystem = `SELECT e.id, e."offset", e.cid, e.payload, e.uids, e.key_id, e.recipients, e.sender, e.created_at,
-    e.recalled_at
+const findSystemOf = (
+  dialect: Dialect,
+) => `SELECT e.id, e."offset", e.cid, e.payload, e.uids, e.key_id, e.recipients, e.sender, e.created_at,
+    ${ending(dialect)}
   FROM event e LEFT JOIN conversation c ON c.org = e.org AND c.id = e.cid
   WHERE e.org = ? AND e.mid = ? AND e.kind = 'system' AND (e.cid IS NULL OR ${isOfConversation})
     AND ${isLiveOrganization("e.org")}`;
@@ -22,9 +34,15 @@ const countUsers = `SELECT COUNT(*) AS count FROM "user" WHERE ${wasUserAt}`;
 
 /** Creates the reads of sent messages: only those of existing conversations, since they were last created. */
 export function createSentReads({ reader }: { reader: Reader }): SentReads {
-  const wasUser = `SELECT id FROM "user" WHERE ${wasUserAt} AND id IN (${reader.dialect.givenTexts})`;
+  const { dialect } = reader;
+  const findOne = findMessage(dialect);
+  const findSystem = findSystemOf(dialect);
+  const findSuccessor = `SELECT e.mid, e.payload FROM inbox i JOIN event e ON e.org = i.org AND e."offset" = i."offset"
+    WHERE i.org = ? AND i.place IN (${dialect.givenTexts}) AND i.sender_key = ? AND i."offset" > ?
+    ORDER BY i."offset" DESC LIMIT 1`;
+  const wasUser = `SELECT id FROM "user" WHERE ${wasUserAt} AND id IN (${dialect.givenTexts})`;
   // Asks for strangers, as nearly all ids are users: few rows then cross from a thread or a server.
-  const isStranger = `SELECT asked.value AS id FROM (${reader.dialect.givenTexts}) AS asked
+  const isStranger = `SELECT asked.value AS id FROM (${dialect.givenTexts}) AS asked
     WHERE NOT EXISTS (SELECT 1 FROM "user" u WHERE u.org = ? AND u.id = asked.value AND u.deleted_at IS NULL)`;
 
   /** Runs a query for hundreds of ids at a time, and returns all ids found. `valuesOf` places the list of ids. */
@@ -44,7 +62,7 @@ export function createSentReads({ reader }: { reader: Reader }): SentReads {
 
   return {
     async message(org, id) {
-      const message = await sentMessages.readFirst(reader.allOf(org, findMessage, org, id));
+      const message = await sentMessages.readFirst(reader.allOf(org, findOne, org, id));
       return message && { ...message, recipients: recipientsOf(message) };
     },
     async systemMessages(org, mid, sender) {
@@ -54,6 +72,12 @@ export function createSentReads({ reader }: { reader: Reader }): SentReads {
           : reader.allOf(org, `${findSystem} AND e.sender = ?`, org, mid, sender),
       );
       return events.map((event) => ({ ...event, recipients: recipientsOf(event) }));
+    },
+    async successorOf(org, event, key) {
+      const { sender, offset } = event;
+      const values = [org, JSON.stringify(placesOf(event)), joinIds(sender, key), offset];
+      const [row] = await reader.allOf<{ mid: string | null; payload: string }>(org, findSuccessor, ...values);
+      return row && (row.mid ?? midIn(row.payload));
     },
     usersAt: (org, uids, offset) => findIds(org, wasUser, uids, (list) => [org, offset, offset, list]),
     async countUsersAt(org, offset) {

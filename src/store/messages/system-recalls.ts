@@ -4,10 +4,11 @@ import { systemRecallPayload } from "../../contract/messages/changes.ts";
 import { textsIn } from "../../lib/json/json-values.ts";
 import { createId } from "../../lib/text/ids.ts";
 import { keepRecall, takeOutOfInboxes } from "../inbox/inbox-writes.ts";
-import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
+import type { LogTransaction, LogWriter, Looking } from "../log/log-writer.ts";
 import { isIn } from "../log/past.ts";
-import type { Row, Rows } from "../sql/driver.ts";
+import type { Row } from "../sql/driver.ts";
 import { blankMessages } from "./blanking.ts";
+import { lasting } from "./expiry-rule.ts";
 import type { NewSystemRecall, SystemAudience, SystemRecallRefusal, SystemRecalls } from "./ports.ts";
 
 type SystemRow = Row & {
@@ -16,39 +17,43 @@ type SystemRow = Row & {
   cid: string | null;
   uids: string | null;
   recalled_at: number | null;
+  expires_at: number | null;
 };
 type ConversationRow = Row & { id: string; log_start: number; past_start: number | null };
-type Looking = Pick<Rows, "find">;
 
-/** System messages with one audience, as that hears of their recall together. */
-type Group = { cid: string | undefined; uids: string[] | undefined; ids: string[]; offsets: number[] };
+/** System messages of one sender with one audience, as that hears of their end together. */
+export type SystemGroup = { cid: string | undefined; uids: string[] | undefined; ids: string[]; offsets: number[] };
 
 const mostTold = 10_000;
-const columns = ["mid", "offset", "cid", "uids", "recalled_at"];
+const columns = ["mid", "offset", "cid", "uids", "recalled_at", "expires_at"];
 
 /** Creates the recalls of system messages. Each is decided and made under the lock of its organization. */
 export function createSystemRecalls({ writer }: { writer: LogWriter }): SystemRecalls {
   return {
     recall: (recall) =>
       writer.change(recall.org, refused("organization"), async (transaction) => {
-        const groups = await plan(transaction.sql.rows, recall);
+        const groups = await plan(transaction.sql, recall);
         if ("outcome" in groups) return groups;
-        for (const group of groups) await recallGroup(transaction, recall, group);
+        for (const group of groups) {
+          await blankMessages(transaction, { ...recall, offsets: group.offsets });
+          await tellEnd(transaction, recall, group);
+        }
         return { outcome: "changed" };
       }),
     check: (recall) =>
-      writer.check(recall.org, async ({ rows }, head) => {
+      writer.check(recall.org, async (sql, head) => {
         if (head === undefined) return refused("organization");
-        const groups = await plan(rows, recall);
+        const groups = await plan(sql, recall);
         return "outcome" in groups ? groups : { outcome: "changed", audiences: groups.map(toAudience) };
       }),
   };
 }
 
 /** What will be recalled, by audience. A message to a conversation that was deleted since is not found. */
-async function plan(rows: Looking, { org, sender, ids }: NewSystemRecall): Promise<Group[] | SystemRecallRefusal> {
+async function plan(sql: Looking, { org, sender, ids }: NewSystemRecall): Promise<SystemGroup[] | SystemRecallRefusal> {
+  const { rows } = sql;
   const keys = ids.map((mid) => ({ mid, sender, org, kind: "system" }));
-  const found = await rows.find<SystemRow>("event", columns, keys);
+  const found = await lasting(sql, await rows.find<SystemRow>("event", columns, keys));
   const cids = [...new Set(found.flatMap(({ cid }) => cid ?? []))];
   const conversationKeys = cids.map((id) => ({ org, id }));
   const conversations = new Map(
@@ -56,7 +61,7 @@ async function plan(rows: Looking, { org, sender, ids }: NewSystemRecall): Promi
       (conversation) => [conversation.id, conversation],
     ),
   );
-  const groups = new Map<string, Group>();
+  const groups = new Map<string, SystemGroup>();
   const missing = new Set(ids);
   for (const row of found) {
     const { mid, cid, uids } = row;
@@ -76,17 +81,17 @@ async function plan(rows: Looking, { org, sender, ids }: NewSystemRecall): Promi
   return isUser ? { ...refused("message"), message } : refused("user");
 }
 
-async function recallGroup(
+/** Takes system messages whose texts are removed out of inboxes, and tells it to whom they were addressed to. */
+export async function tellEnd(
   transaction: LogTransaction,
-  { org, sender, at, keyId }: NewSystemRecall,
-  { cid, uids, ids, offsets }: Group,
+  { org, sender, at, keyId }: Omit<NewSystemRecall, "ids" | "keyId"> & { keyId?: string },
+  { cid, uids, ids, offsets }: SystemGroup,
 ): Promise<void> {
-  await blankMessages(transaction, { org, offsets, at });
   const payload = systemRecallPayload({ ids, from: sender, t: toSeconds(at) });
   const until = await takeOutOfInboxes(transaction, { org, offsets, cid, uids });
   const left =
     until === undefined || cid === undefined ? [] : await findThoseWhoLeft(transaction, { org, cid, offsets });
-  const audiences: Pick<Group, "cid" | "uids">[] = [{ cid, uids }];
+  const audiences: Pick<SystemGroup, "cid" | "uids">[] = [{ cid, uids }];
   if (left.length > 0) audiences.push({ cid: undefined, uids: left }); // they have kept what was addressed to them
   for (const audience of audiences) {
     const event = { org, kind: "system_recall" as const, id: createId(at), sender, payload, keyId, ...audience };
@@ -113,7 +118,7 @@ function listOf({ uids }: SystemRow): string[] | undefined {
   return uids === null ? undefined : textsIn(uids);
 }
 
-function toAudience(group: Group): SystemAudience {
+function toAudience(group: SystemGroup): SystemAudience {
   const { cid = "", uids = [] } = group;
   const address = addressOf(group);
   return address === "users" ? { address, uids } : address === "conversation" ? { address, cid } : { address };

@@ -2,7 +2,7 @@
 -- System messages that stay in inboxes until `kept_until` (milliseconds since the Unix epoch). `place` says whose: one row for each
 -- user that a message lists, or one for a conversation or for everyone, however many those are. `sender_key` is the same for those
 -- that replace each other: the newest counts, also once it is not kept any more or taken back, and then it has no `mid`. The recall
--- of such a message has rows in the same places, without `mid`, too.
+-- of such a message has rows in the same places, without `mid`, too. `expires_at` is that of the message.
 CREATE TABLE inbox (
   org TEXT NOT NULL,
   place TEXT NOT NULL,
@@ -11,6 +11,7 @@ CREATE TABLE inbox (
   sender_key TEXT,
   silent BIGINT NOT NULL,
   kept_until BIGINT NOT NULL,
+  expires_at BIGINT,
   PRIMARY KEY (org, place, "offset")
 );
 

@@ -9,7 +9,7 @@ const write = `INSERT INTO node (id, beat, status) VALUES (?, 1, ?)
 export function createNodeRegistry(sql: Pick<Sql, "all" | "run"> & Pick<Reader, "dialect">): NodeRegistry {
   return {
     async beat(id, status) {
-      const [row] = await sql.all<{ now: number }>(write + sql.dialect.timeNow, id, status);
+      const [row] = await sql.all<{ now: number }>(`${write}${sql.dialect.now} AS now`, id, status);
       return row && Number(row.now);
     },
     list: () => readNodes(sql),

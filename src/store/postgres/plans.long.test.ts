@@ -6,6 +6,7 @@ import { createConversationReads } from "../directory/conversations.ts";
 import { createUserReads } from "../directory/users.ts";
 import { createHistory } from "../messages/history.ts";
 import { countUnread } from "../reads/unread.ts";
+import { postgresDialect } from "../sql/dialect.ts";
 import type { Driver } from "../sql/driver.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 
@@ -103,7 +104,7 @@ if (postgres !== undefined) {
         SELECT 'o', number, 'message', 'e' || number, 'c' || number % 50, 'u', '{}', 1, CASE WHEN number % 3 = 0 THEN 1 END
         FROM generate_series(1, 5000) AS number`);
       await superuser.unsafe("VACUUM ANALYZE event");
-      const count = `SELECT ${countUnread({ org: "'o'", cid: "'c7'", after: "4000", uid: "'v'" })} AS unread`;
+      const count = `SELECT ${countUnread({ org: "'o'", cid: "'c7'", after: "4000", uid: "'v'", now: postgresDialect.now })} AS unread`;
       const [row] = await superuser.unsafe<{ unread: string }[]>(count);
       expect(Number(row?.unread)).toBe(14); // of 20, every third is silent
       const plan = await superuser.unsafe<Record<"QUERY PLAN", string>[]>(`EXPLAIN ${count}`);

@@ -1,6 +1,7 @@
 import { maxReadIds } from "../../contract/messages/reads.ts";
 import type { LogWriter } from "../log/log-writer.ts";
 import { isIn, isMessageOf } from "../log/past.ts";
+import { hasText } from "../messages/expiry-rule.ts";
 import type { Reader, Row, Rows } from "../sql/driver.ts";
 import { distinctRows } from "../sql/rows.ts";
 import type { NewRead, ReadMarkReads, ReadMarkWrites, UnreadMessage } from "./ports.ts";
@@ -20,15 +21,16 @@ const findPlace = `SELECT o.head, c.id AS cid, c.log_start, c.past_start, ${read
   LEFT JOIN conversation c ON c.org = o.id AND c.id = ?
   LEFT JOIN participant p ON p.org = o.id AND p.cid = c.id AND p.uid = ?
   WHERE o.id = ? AND o.deleted_at IS NULL`;
-const findUnread = readUnread({ org: "?", cid: "?", after: "?", upTo: "?", uid: "?" }, maxReadIds);
 
 /** Creates the reads of read marks. They run beside the commits, which look only at the marks again. */
 export function createReadMarkReads({ reader }: { reader: Reader }): ReadMarkReads {
+  const { now, givenTexts } = reader.dialect;
+  const findUnread = readUnread({ org: "?", cid: "?", after: "?", upTo: "?", uid: "?", now }, maxReadIds);
   // COALESCE keeps SQLite from reading the whole conversation, or PostgreSQL from planning to.
   const findNamed = `SELECT "offset", id FROM event
-    WHERE org = ? AND id IN (${reader.dialect.givenTexts}) AND COALESCE(cid, '') = ? AND ${isMessageOf("event")}
-      AND OCTET_LENGTH(payload) > 0`;
-  const findParticipants = `SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid IN (${reader.dialect.givenTexts})`;
+    WHERE org = ? AND id IN (${givenTexts}) AND COALESCE(cid, '') = ? AND ${isMessageOf("event")}
+      AND ${hasText({ now }, "event")}`;
+  const findParticipants = `SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid IN (${givenTexts})`;
 
   /** The offset of the newest of the messages, or the id of one that is not of the conversation, or taken back. */
   async function newestOf(org: string, place: PlaceRow, ids: readonly string[]): Promise<number | string> {

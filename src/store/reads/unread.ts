@@ -1,20 +1,22 @@
 import { maxUnread } from "../../contract/messages/reads.ts";
+import { lasts } from "../messages/expiry-rule.ts";
 
 // Bounds what a count costs, however many messages the user sent without reading.
 const eventsSeen = 250;
 
-type Places = { org: string; cid: string; after: string; upTo?: string; uid: string };
+/** SQL expressions: of a conversation's events between two offsets, for a user, by the database's clock `now`. */
+type Places = { org: string; cid: string; after: string; upTo?: string; uid: string; now: string };
 
 /**
  * The SQL that finds messages of others after an offset, among the newest events there; silent ones do not count, nor those taken
- * back. Reads only an index, unless `wanted` has columns that are not in it. Placeholders appear in the order of `Places`.
+ * back or expired. Reads only an index, unless `wanted` has columns that are not in it. Placeholders appear in the order of `Places`.
  */
-function unreadAmongNewest(wanted: readonly string[], { org, cid, after, upTo, uid }: Places): string {
-  const inner = [...new Set([...wanted, "kind", "sender", "recalled_at", "silent"])].join(", ");
+function unreadAmongNewest(wanted: readonly string[], { org, cid, after, upTo, uid, now }: Places): string {
+  const inner = [...new Set([...wanted, "kind", "sender", "recalled_at", "silent", "expires_at"])].join(", ");
   return `SELECT ${wanted.join(", ") || "1"} FROM (
       SELECT ${inner} FROM event WHERE org = ${org} AND cid = ${cid} AND "offset" > ${after}${upTo === undefined ? "" : ` AND "offset" <= ${upTo}`}
       ORDER BY "offset" DESC LIMIT ${eventsSeen}) AS newest
-    WHERE kind = 'message' AND recalled_at IS NULL AND silent IS NULL AND sender <> ${uid}`;
+    WHERE kind = 'message' AND recalled_at IS NULL AND silent IS NULL AND ${lasts({ now }, "newest")} AND sender <> ${uid}`;
 }
 
 /** The SQL that reads what is unread, newest first: `offset`, `id`, `sender`. */

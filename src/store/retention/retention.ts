@@ -141,7 +141,7 @@ export function createRetentionReads({ reader }: { reader: Reader }): RetentionR
 
   return {
     async now() {
-      const [row] = await reader.all<{ now: number }>(`SELECT ${reader.dialect.timeNow}`);
+      const [row] = await reader.all<{ now: number }>(`SELECT ${reader.dialect.now} AS now`);
       return Number(row?.now ?? 0);
     },
     async overdue({ now, messagesBefore, idsBefore, auditBefore, deletedBefore }) {

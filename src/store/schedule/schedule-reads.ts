@@ -20,7 +20,7 @@ function pageOf(condition: string): string {
 
 /** Creates the reads of scheduled sends. */
 export function createScheduleReads({ reader }: { reader: Reader }): ScheduleReads {
-  const readTime = `SELECT ${reader.dialect.timeNow}`;
+  const readTime = `SELECT ${reader.dialect.now} AS now`;
   const findNext = `SELECT clock.now AS now, (SELECT MIN(next_at) FROM schedule) AS next_at FROM (${readTime}) AS clock`;
   const findBacklog = `SELECT clock.now AS now, MIN(next_at) AS next_at, COALESCE(SUM(waiting), 0) AS waiting
     FROM (${readTime}) AS clock LEFT JOIN schedule ON TRUE GROUP BY clock.now`;

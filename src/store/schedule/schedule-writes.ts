@@ -186,7 +186,7 @@ async function send(transaction: LogTransaction, entries: DueSend[]): Promise<Ma
     sends.push(entry.send);
   }
   if (sends.length === 0) return new Map();
-  const circumstances = await findCircumstances(transaction.sql.rows, sends);
+  const circumstances = await findCircumstances(transaction.sql, sends);
   const outcomes = appendInTransaction(transaction, circumstances, sends);
   return new Map(outcomes.map((outcome, index) => [ids[index] ?? "", outcome]));
 }
@@ -202,8 +202,8 @@ function endOf(entry: DueSend, outcome: SendOutcome | undefined, now: number): E
   if (outcome === undefined) throw new Error("a due send without an outcome");
   if (outcome.outcome === "failed") throw outcome.error;
   if (outcome.outcome !== "stored" && outcome.outcome !== "replayed") {
-    const { org, sender, cid, mid } = entry.send;
-    return failed({ ...outcome, of: { org, sender, cid, mid } });
+    const { org, kind, sender, cid, mid } = entry.send;
+    return failed({ ...outcome, of: { org, kind, sender, cid, mid } });
   }
   // A retry of a message has the id of the first one; a system message is known by the caller's id.
   const serverMid = entry.send.kind === "message" ? outcome.id : entry.serverMid;

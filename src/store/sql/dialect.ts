@@ -25,8 +25,8 @@ export type Dialect = {
    * a partial index with fewer columns. Empty for one that knows the sizes of indexes.
    */
   indexedBy(index: string): string;
-  /** The column `now`, which reads the database's clock, in milliseconds since the Unix epoch. */
-  timeNow: string;
+  /** The time of the database's clock, in milliseconds since the Unix epoch. */
+  now: string;
   /** The type of text columns that compare and sort byte by byte. */
   text: string;
   /** Finds a row if a table of that name exists. */
@@ -61,7 +61,7 @@ export const sqliteDialect: Dialect = {
     `SELECT ${columnsOf(columns, (index) => `json_extract(value, '$[${index}]')`)} FROM json_each(?)`,
   joined: (number) => `group_concat(${number})`,
   indexedBy: (index) => ` INDEXED BY ${index}`,
-  timeNow: "CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now", // this machine's clock: nobody else uses the file
+  now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", // this machine's clock: nobody else uses the file
   text: "TEXT",
   findTable: "SELECT 1 AS one FROM sqlite_master WHERE type = 'table' AND name = ?",
   lockMigrations: undefined,
@@ -87,7 +87,7 @@ export const postgresDialect: Dialect = {
       FROM json_array_elements(CAST(CAST(? AS text) AS json)) AS tuples (value)`,
   joined: (number) => `string_agg(CAST(${number} AS text), ',')`,
   indexedBy: () => "",
-  timeNow: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now",
+  now: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
   text: `TEXT COLLATE "C"`,
   findTable: "SELECT 1 AS one WHERE to_regclass(CAST(? AS text)) IS NOT NULL",
   lockMigrations: "SELECT pg_advisory_xact_lock(4715081)",

@@ -17,6 +17,7 @@ const anySend: fc.Arbitrary<NewSend> = fc.record({
   payload: fc.jsonValue().map((value) => JSON.stringify({ message: value })),
   uids: fc.option(fc.array(anyIdentifier, { maxLength: 5 }), { nil: undefined }),
   silent: fc.constantFrom(true, undefined),
+  expiresAt: fc.option(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), { nil: undefined }),
   createdAt: fc.nat({ max: Number.MAX_SAFE_INTEGER }),
   keyId: anyIdentifier,
 });

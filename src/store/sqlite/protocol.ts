@@ -121,7 +121,7 @@ export function unpackOutcomes(sends: readonly NewSend[], outcomes: readonly Sen
   });
 }
 
-const fieldsPerSend = 14;
+const fieldsPerSend = 15;
 
 /**
  * Packs sends into one text. The separator of identifiers works for JSON texts too, as they escape it (RFC 8259,
@@ -142,13 +142,14 @@ export function packSends(sends: readonly NewSend[]): string {
     uids,
     kept,
     silent,
+    expiresAt = "",
     createdAt,
     keyId,
   } of sends) {
     const [named, recipients, keeping] = [textOf(files), textOf(uids), textOf(kept)];
     const quiet = silent ? "1" : "";
     fields.push(org, kind, id, cid, sender, mid, fingerprint, payload);
-    fields.push(named, recipients, keeping, quiet, `${createdAt}`, keyId);
+    fields.push(named, recipients, keeping, quiet, `${expiresAt}`, `${createdAt}`, keyId);
   }
   return fields.join(idSeparator);
 }
@@ -174,6 +175,7 @@ export function unpackSends(text: string): NewSend[] {
       uids: parsed<string[]>(next()),
       kept: parsed<NonNullable<NewSend["kept"]>>(next()),
       silent: next() === "1" || undefined,
+      expiresAt: Number(next()) || undefined,
       createdAt: Number(next()),
       keyId: next(),
     });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createDeliveryReads } from "../delivery/delivery.ts";
 import { createStanding } from "../directory/participants.ts";
 import { createLogReader } from "../log/log-reader.ts";
+import { createExpiryReads } from "../messages/expiry.ts";
 import { createHistory, createMissedEvents } from "../messages/history.ts";
 import { createSentReads } from "../messages/sent.ts";
 import { migrateStore } from "../migrate.ts";
@@ -85,6 +86,32 @@ describe("SQLite", () => {
       ]);
     }
     query.mockRestore();
+    database.close();
+    await driver.close();
+    remove();
+  });
+
+  test("finds what expires by its own index, which has nothing else", async () => {
+    const { file, driver, remove } = openInFolder();
+    await migrateStore(driver);
+    const database = new Database(file, { readonly: true });
+    const expiry = { ...createExpiryReads({ reader: driver }), ...createTestWrites(driver).expiry };
+    await createTestWrites(driver).organizations.put("o", undefined, 1);
+    const query = spyOn(Database.prototype, "query");
+    await expiry.next();
+    await expiry.dueOrganizations(1, 10);
+    await expiry.endSome("o", 1);
+    const texts = query.mock.calls.map(([text]) => text).filter((text) => text.includes("kind <> 'edit'"));
+    query.mockRestore();
+    const plans = texts.map((text) => database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${text}`).all());
+    const reads = plans.map((steps) =>
+      steps.flatMap(({ detail }) => /^(?:SEARCH|SCAN) event (.*)/.exec(detail)?.[1] ?? []),
+    );
+    expect(reads).toEqual([
+      ["USING INDEX event_expiry (expires_at>?)"],
+      ["USING INDEX event_expiry (expires_at>? AND expires_at<?)"],
+      ["USING INDEX event_expiry (expires_at>? AND expires_at<?)"],
+    ]);
     database.close();
     await driver.close();
     remove();

@@ -4,6 +4,7 @@ import { describeChanges } from "./changes-suite.ts";
 import { describeDeliveries } from "./delivery-suite.ts";
 import { describeDirectory } from "./directory-suite.ts";
 import { describeErasures } from "./erasure-suite.ts";
+import { describeExpiry } from "./expiry-suite.ts";
 import { describeFiles } from "./files-suite.ts";
 import { describeInboxes } from "./inbox-suite.ts";
 import { describeKeys } from "./keys-suite.ts";
@@ -34,6 +35,7 @@ export function describeEngine(engine: string, open: OpenDatabase): void {
   describeFiles(engine, open);
   describeDeliveries(engine, open);
   describeChanges(engine, open);
+  describeExpiry(engine, open);
   describeInboxes(engine, open);
   describeErasures(engine, open);
   describeReadMarks(engine, open);

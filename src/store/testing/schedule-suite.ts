@@ -146,8 +146,8 @@ export function describeSchedule(engine: string, open: OpenDatabase): void {
       const earlier = messageOf(org, { mid: "m", fingerprint: "f" });
       await context.store.sends.append(earlier);
       const failure: Failure = { outcome: "error", code: "unauthorized", detail: "gone", fields: [] };
-      const stranger = { org, sender: "stranger", cid: "c1" };
-      const twice = { org, sender: "u1", cid: "c1", mid: "m" };
+      const stranger = { org, kind: "message" as const, sender: "stranger", cid: "c1" };
+      const twice = { org, kind: "message" as const, sender: "u1", cid: "c1", mid: "m" };
       const settled = await settle(org, [
         dueOf(one, org, { sender: "stranger" }),
         dueOf(two, org, { mid: "m", fingerprint: "other" }),

@@ -1,6 +1,8 @@
 import { rowsOfStatement } from "../../lib/queues/steps.ts";
 import { withinBytes } from "../log/page-bytes.ts";
 import { importedKind, isMessageOf, isOfConversation } from "../log/past.ts";
+import { lasts } from "../messages/expiry-rule.ts";
+import type { Dialect } from "../sql/dialect.ts";
 import type { Reader, Row } from "../sql/driver.ts";
 import type { ExportedEntity, ExportedParticipant, ExportReads } from "./ports.ts";
 
@@ -28,16 +30,16 @@ const page = (isWanted: string) =>
      FROM event WHERE org = ? AND "offset" > ? AND "offset" <= ? ORDER BY "offset" LIMIT ${rowsOfStatement}`,
     { maxBytes: bytesOfPage },
   );
-const readMessages = (isWanted: string) =>
-  `SELECT e."offset", e.id, e.mid, e.kind, CASE WHEN c.id IS NULL THEN NULL ELSE e.payload END AS payload
+const readMessages = (dialect: Dialect, isWanted: string) =>
+  `SELECT e."offset", e.id, e.mid, e.kind, CASE WHEN c.id IS NOT NULL AND ${lasts(dialect, "e")} THEN e.payload END AS payload
    FROM event e LEFT JOIN conversation c ON c.org = e.org AND c.id = e.cid AND ${isWanted} AND ${isOfConversation}
    WHERE e.org = ? AND e."offset" > ? AND e."offset" <= (SELECT MAX("offset") FROM (${page(isMessageOf("event"))}) AS fitting)
    ORDER BY e."offset"`;
-const readAll = readMessages(isMessageOf("e"));
-const readWritten = readMessages(`${isMessageOf("e")} AND e.sender = ?`);
 
 /** Creates the reads of exports. */
 export function createExportReads({ reader }: { reader: Reader }): ExportReads {
+  const readAll = readMessages(reader.dialect, isMessageOf("e"));
+  const readWritten = readMessages(reader.dialect, `${isMessageOf("e")} AND e.sender = ?`);
   return {
     users: async ({ org, head }, after, limit) =>
       (await reader.allOf<EntityRow>(org, readUsers, org, after, head, limit)).map(toEntity),

@@ -23,9 +23,9 @@ const pageOf = (condition: string) => `SELECT ${columns} FROM webhook_delivery
 
 /** Creates the reads of deliveries. */
 export function createWebhookDeliveryReads({ reader }: { reader: Reader }): WebhookDeliveryReads {
-  const { timeNow, givenTexts } = reader.dialect;
+  const { now: timeNow, givenTexts } = reader.dialect;
   const findAgenda = `SELECT clock.now AS now, (SELECT MIN(due_at) FROM webhook_due) AS event_at,
-    (SELECT MIN(next_at) FROM webhook_queue) AS try_at FROM (SELECT ${timeNow}) AS clock`;
+    (SELECT MIN(next_at) FROM webhook_queue) AS try_at FROM (SELECT ${timeNow} AS now) AS clock`;
   const findQueues = `SELECT org, webhook FROM webhook_queue
     WHERE next_at <= ? AND webhook NOT IN (${givenTexts}) ORDER BY next_at, org, webhook LIMIT ?`;
   return {

@@ -5,6 +5,7 @@ import { decodePlays, noConversation } from "../delivery/delivery.ts";
 import { isLiveOrganization } from "../directory/entity.ts";
 import { isOfConversation } from "../log/past.ts";
 import { readAudiences } from "../messages/audience.ts";
+import { lasts } from "../messages/expiry-rule.ts";
 import type { Reader, Row } from "../sql/driver.ts";
 import {
   dueEvents,
@@ -54,11 +55,12 @@ const pageOfUsers = `SELECT id AS uid, log_start FROM "user" WHERE org = ? AND i
 
 /** Creates the reads of what webhooks tell, each of which is one query for any number of events. */
 export function createUnreachedReads({ reader }: { reader: Reader }): UnreachedReads & EventTextReads {
-  const { givenTuples } = reader.dialect;
+  const { dialect } = reader;
+  const { givenTuples } = dialect;
   // Events are found by their ids first: PostgreSQL would else read all of an organization, to see that it is there.
   const found = (columns: string) => `WITH found AS MATERIALIZED (
       SELECT ${columns} FROM (${givenTuples(2)}) AS asked JOIN event e ON e.id = asked.v1 AND e.org || '' = asked.v0
-      WHERE e.kind IN ('message', 'system'))`;
+      WHERE e.kind IN ('message', 'system') AND ${lasts(dialect, "e")})`;
   const live = `FROM found e LEFT JOIN conversation c ON c.org = e.org AND c.id = e.cid
     WHERE (e.cid IS NULL OR ${isOfConversation}) AND ${isLiveOrganization("e.org")}`;
   const findEvents = `${found(`e.org, e.id, e."offset", e.kind, e.cid, OCTET_LENGTH(e.payload) AS bytes, OCTET_LENGTH(e.uids) AS listed`)}

@@ -11,18 +11,24 @@ import { importInto } from "../transfer/lines.ts";
 
 const herald = useHerald({ oneNode: "it searches the files of an embedded database" });
 
-test("what was taken back is in no file of the database, no answer, no event and no log line", async () => {
+test("what was taken back or has expired is in no file of the database, no answer, no event and no log line", async () => {
   const org = await createOrganization(herald());
   const cid = await org.conversation(["alice", "bob"]);
   const { server_mid: since } = await org.sent("alice", { cid, body: "before" });
-  const secrets = ["sent", "long", "edited", "system"].map((name) => uniqueId(`secret-${name}`));
-  const [sent = "", long = "", edited = "", system = ""] = secrets;
+  const names = ["sent", "long", "edited", "system", "expiring", "notice"];
+  const secrets = names.map((name) => uniqueId(`secret-${name}`));
+  const [sent = "", long = "", edited = "", system = "", expiring = "", notice = ""] = secrets;
   const { server_mid: short } = await org.sent("alice", { id: "m-1", cid, body: sent, x: { also: `${sent}-x` } });
   const { server_mid: large } = await org.sent("alice", { cid, body: long.repeat(1_000) });
   for (let count = 0; count < 50; count++) await org.sent("bob", { cid, body: `between ${count}` });
   await org.edited("alice", { id: short, body: `${edited} ${"y".repeat(3_000)}` });
   await org.sentSystem("alice", { id: "notice", everyone: true, x: { word: system } });
-  for (const secret of [long, edited, system]) expect(filesWith(herald().dataDir, secret)).not.toEqual([]);
+  const expires_at = new Date(Date.now() + 1_500).toISOString();
+  const { server_mid: ending } = await org.sent("alice", { cid, body: "first", expires_at });
+  await org.edited("alice", { id: ending, body: expiring.repeat(100) });
+  await org.sentSystem("alice", { id: "ending", everyone: true, keep_days: 1, x: { word: notice }, expires_at });
+  for (const secret of [long, edited, system, expiring, notice])
+    expect(filesWith(herald().dataDir, secret)).not.toEqual([]);
 
   await org.recalled("bob", cid, short, large);
   await org.recalledSystem("alice", "notice");
@@ -43,6 +49,7 @@ test("what was taken back is in no file of the database, no answer, no event and
     ["GET", org.path("conversations", cid, "messages")],
     ["GET", org.path("messages", short)],
     ["GET", org.path("messages", large)],
+    ["GET", org.path("messages", ending)],
     ["GET", org.path("system-messages", "notice")],
     ["GET", org.path("export")],
     ["GET", org.path("users", "alice", "export")],

@@ -9,6 +9,7 @@ export type Message = {
   attachments: { file_id: string; file_name: string }[];
   created_at: string;
   silent?: true;
+  expires_at?: string;
 };
 
 /** A message in a list. */
@@ -33,6 +34,7 @@ export type SystemMessage = {
   x: Record<string, unknown>;
   cid?: string;
   silent?: true;
+  expires_at?: string;
 };
 
 export type InboxItem = SystemMessage & {
@@ -160,12 +162,15 @@ export type Delivery = {
 export type MessageReport = {
   message: Message & { edited_at?: string };
   recalled_at?: string;
+  expired_at?: string;
   key_id: string | null;
   delivery: Delivery & { acknowledged_before_edit?: number; acknowledged_before_recall?: number };
 };
 export type SystemMessageReport = {
   system_message: SystemMessage;
   recalled_at?: string;
+  expired_at?: string;
+  superseded_by?: string;
   key_id: string | null;
   delivery: Delivery & { by_user?: Record<string, string>; acknowledged_before_recall?: number };
 };

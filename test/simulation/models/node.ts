@@ -169,6 +169,7 @@ export function createNode(options: Options): Node {
     },
     ratesOf: () => ({ requests: 0, messages: 0 }),
     thread,
+    databaseClock: clock,
     log: {
       heads: (orgs) => ask(() => reads.heads(orgs)),
       readFrom: (org, offset, limit) => ask(() => reads.readFrom(org, offset, limit)),

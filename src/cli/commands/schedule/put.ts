@@ -1,15 +1,15 @@
 import type { Command } from "commander";
-import type { CustomParameters, MessageEnvelope, SystemMessageEnvelope } from "../../../../sdk/admin.ts";
-import { attachmentOption, parseAhead, parseCustomParameters, parseUids } from "../../arguments.ts";
+import type { MessageEnvelope, SystemMessageEnvelope } from "../../../../sdk/admin.ts";
+import { attachmentOption, parseAhead, parseCustomParameters } from "../../arguments.ts";
 import { tellId } from "../../errors/advised-error.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
 import { addOrganizationCommand, type InOrganization } from "../../server-commands.ts";
 import { type ContentOptions, readContent } from "../send/message.ts";
-import { addSend, silentHelp } from "../send/send-command.ts";
+import { addSend, addSendOptions } from "../send/send-command.ts";
+import { addSystemOptions, type SystemOptions, systemContentOf } from "../send/system.ts";
 
 type PutOptions = InOrganization & { at: string; id?: string };
-type SystemOptions = { to: string[]; x?: CustomParameters; silent?: true };
 
 const messageExamples = `
 Examples:
@@ -18,6 +18,7 @@ Examples:
 const systemExamples = `
 Examples:
   herald schedule system --org demo --at 30s --from alice --to bob,carol --x '{"status":"maintenance now"}'
+  herald schedule system --org demo --at 2h --from alice --everyone --keep-days 7 --x '{"news":"version 2"}'
   herald schedule system --org demo --at 2h --from alice --to bob --dry-run`;
 
 /** A command that schedules a send, with the options that both have before those of the send. */
@@ -38,9 +39,8 @@ export function addScheduleMessage(schedule: Command, output: Output): void {
     .requiredOption("--from <uid>", "sender, a participant of the conversation")
     .requiredOption("--to <cid>", "conversation")
     .option("--x <json>", "custom parameters, a JSON object", parseCustomParameters)
-    .addOption(attachmentOption())
-    .option("--silent", silentHelp);
-  addPut(command, output, {
+    .addOption(attachmentOption());
+  addPut(addSendOptions(command), output, {
     help: messageExamples,
     content: async (body: string | undefined, { to, ...more }: ContentOptions & { to: string }) => ({
       message: { cid: to, ...(await readContent(body, more)) },
@@ -50,17 +50,15 @@ export function addScheduleMessage(schedule: Command, output: Output): void {
 
 /** `herald schedule system`. */
 export function addScheduleSystem(schedule: Command, output: Output): void {
-  const description = "send a system message to users later; only users who are online then receive it";
-  const command = addScheduleCommand(schedule, "system", description)
-    .requiredOption("--from <uid>", "sender, a user of the organization")
-    .requiredOption("--to <uid,uid>", "recipients, separated by commas; may be repeated", parseUids)
-    .option("--x <json>", "custom parameters, a JSON object: the content of the message", parseCustomParameters)
-    .option("--silent", silentHelp);
-  addPut(command, output, {
+  const description =
+    "send a system message to users, to a conversation or to everyone later; without --keep-days, only who is online then receives it";
+  const command = addScheduleCommand(schedule, "system", description).requiredOption(
+    "--from <uid>",
+    "sender, a user of the organization",
+  );
+  addPut(addSystemOptions(command), output, {
     help: systemExamples,
-    content: ({ to, x, silent }: SystemOptions) => ({
-      messageSystem: { uids: to, ...(x !== undefined && { x }), ...(silent && { silent }) },
-    }),
+    content: (options: SystemOptions) => ({ messageSystem: systemContentOf(options) }),
   });
 }
 

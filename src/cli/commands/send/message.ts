@@ -7,10 +7,10 @@ import { CliError, exitCodes } from "../../exit-codes.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
 import { addOrganizationCommand } from "../../server-commands.ts";
-import { addSend, silentHelp, tellDelivery, waitHelp } from "./send-command.ts";
+import { addSend, addSendOptions, type SendOptions, sendMembersOf, tellDelivery, waitHelp } from "./send-command.ts";
 
 /** What the options add to the text of a message. */
-export type ContentOptions = { x?: CustomParameters; attachment?: AttachmentInput[]; silent?: true };
+export type ContentOptions = SendOptions & { x?: CustomParameters; attachment?: AttachmentInput[] };
 type MessageOptions = ContentOptions & { to: string; id?: string; wait?: number };
 
 const help = `
@@ -19,6 +19,7 @@ Examples:
   herald send message --org demo --from alice --to welcome --x '{"priority":"high"}' "Now"
   herald send message --org demo --from alice --to welcome --attachment "$(herald files upload photo.png --org demo)"
   herald send message --org demo --from alice --to welcome --wait 5 "Are you there?"
+  herald send message --org demo --from alice --to welcome --expires 15m "Your code is 4711."
   git log -1 | herald send message --org demo --from alice --to welcome -
 
 Put a text that begins with a dash after --:
@@ -33,9 +34,8 @@ export function addSendMessageCommand(send: Command, output: Output): void {
     .requiredOption("--to <cid>", "conversation")
     .option("--id <id>", "id of this send; repeating a send with the same id sends nothing twice (default: random)")
     .option("--x <json>", "custom parameters, a JSON object", parseCustomParameters)
-    .addOption(attachmentOption())
-    .option("--silent", silentHelp)
-    .option("--wait <seconds>", waitHelp, parsePositive);
+    .addOption(attachmentOption());
+  addSendOptions(command).option("--wait <seconds>", waitHelp, parsePositive);
   addSend(command, output, {
     help,
     content: async (body: string | undefined, { to, id = Bun.randomUUIDv7(), ...more }: MessageOptions) => ({
@@ -55,7 +55,7 @@ export function addSendMessageCommand(send: Command, output: Output): void {
 /** The content of a message: its text from the arguments or standard input, and what the options add. */
 export async function readContent(
   body: string | undefined,
-  { x, attachment, silent }: ContentOptions,
+  { x, attachment, ...options }: ContentOptions,
 ): Promise<Omit<MessageEnvelope["message"], "id" | "cid">> {
   const text = body === "-" ? await readStandardInput() : body;
   if (text === undefined && attachment === undefined) {
@@ -65,6 +65,6 @@ export async function readContent(
     ...(text === undefined ? {} : { body: text }),
     ...(x === undefined ? {} : { x }),
     ...(attachment === undefined ? {} : { attachments: attachment }),
-    ...(silent === undefined ? {} : { silent }),
+    ...sendMembersOf(options),
   };
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { AdminClient, DryRunAnswer, Waited } from "../../../../sdk/admin.ts";
+import { parseAhead } from "../../arguments.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
 import { addCall } from "../../server-commands.ts";
@@ -51,8 +52,24 @@ function isDryRun(answer: object): answer is DryRunAnswer {
 export const waitHelp =
   "wait until everyone online has it and acknowledging clients have acknowledged, at most so many seconds (1 to 30)";
 
-/** The help text of `--silent`. */
-export const silentHelp = "count it as unread nowhere, and tell no webhook of it";
+/** What the options of `addSendOptions` say. */
+export type SendOptions = { silent?: true; expires?: string };
+
+/** Adds the options that both kinds of sends have. */
+export function addSendOptions(command: Command): Command {
+  return command
+    .option("--silent", "count it as unread nowhere, and tell no webhook of it")
+    .option(
+      "--expires <when>",
+      "when it ends and its content is removed: a time, or a duration from now, such as 30m, 2h or 7d",
+      parseAhead,
+    );
+}
+
+/** The members of either send for these options. */
+export function sendMembersOf({ silent, expires }: SendOptions) {
+  return { ...(silent && { silent }), ...(expires !== undefined && { expires_at: expires }) };
+}
 
 /** Prints what became of a send that waited. */
 export function tellDelivery({ delivery }: Waited, wait: number | undefined, output: Output): void {

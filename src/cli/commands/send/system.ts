@@ -6,18 +6,13 @@ import { CliError, exitCodes } from "../../exit-codes.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
 import { addOrganizationCommand } from "../../server-commands.ts";
-import { addSend, silentHelp, tellDelivery, waitHelp } from "./send-command.ts";
+import { addSend, addSendOptions, type SendOptions, sendMembersOf, tellDelivery, waitHelp } from "./send-command.ts";
 
 type Recipients = { to?: string[]; toConversation?: string; everyone?: true };
 
-type SystemOptions = Recipients & {
-  id?: string;
-  x?: CustomParameters;
-  keepDays?: number;
-  keepKey?: string;
-  silent?: true;
-  wait?: number;
-};
+/** What is sent to whom. */
+export type SystemOptions = Recipients & SendOptions & { x?: CustomParameters; keepDays?: number; keepKey?: string };
+type NowOptions = SystemOptions & { id?: string; wait?: number };
 
 const help = `
 Examples:
@@ -32,35 +27,44 @@ export function addSendSystemCommand(send: Command, output: Output): void {
     "send a system message to users, to a conversation or to everyone; without --keep-days, only who is online receives it";
   const command = addOrganizationCommand(send, "system", description)
     .requiredOption("--from <uid>", "sender, a user of the organization")
-    .option("--to <uid,uid>", "recipients, separated by commas; may be repeated", parseUids)
-    .option("--to-conversation <cid>", "conversation whose participants receive it, the sender among them")
-    .option("--everyone", "send it to all users of the organization")
-    .option("--id <id>", "id of this send; repeating a send with the same id sends nothing twice (default: random)")
-    .option("--x <json>", "custom parameters, a JSON object: the content of the message", parseCustomParameters)
-    .option("--keep-days <days>", "keep it in the inboxes of its recipients for so many days (1 to 365)", parsePositive)
-    .option("--keep-key <key>", "with --keep-days: it replaces earlier ones of the sender with this key")
-    .option("--silent", silentHelp)
-    .option("--wait <seconds>", waitHelp, parsePositive);
+    .option("--id <id>", "id of this send; repeating a send with the same id sends nothing twice (default: random)");
+  addSystemOptions(command).option("--wait <seconds>", waitHelp, parsePositive);
   addSend(command, output, {
     help,
-    content: ({ x, keepDays, keepKey, silent, id = Bun.randomUUIDv7(), ...recipients }: SystemOptions) => ({
-      messageSystem: {
-        id,
-        ...(x !== undefined && { x }),
-        ...(keepDays !== undefined && { keep_days: keepDays }),
-        ...(keepKey !== undefined && { key: keepKey }),
-        ...(silent && { silent }),
-        ...addressOf(recipients),
-      },
+    content: ({ id = Bun.randomUUIDv7(), ...options }: NowOptions) => ({
+      messageSystem: { id, ...systemContentOf(options) },
     }),
     tryOut: (admin, envelope) => admin.trySystemMessage(envelope),
-    send: (admin, envelope, { wait }: SystemOptions) =>
+    send: (admin, envelope, { wait }: NowOptions) =>
       admin.sendSystemMessage(envelope, { wait }).catch(tellId(envelope.messageSystem.id)),
-    show(answer, { wait }: SystemOptions) {
+    show(answer, { wait }: NowOptions) {
       output.result(printableLine(`stored (mid ${answer.ack.mid}, t ${answer.ack.t})`));
       tellDelivery(answer, wait, output);
     },
   });
+}
+
+/** Adds the options that say what is sent to whom. */
+export function addSystemOptions(command: Command): Command {
+  command
+    .option("--to <uid,uid>", "recipients, separated by commas; may be repeated", parseUids)
+    .option("--to-conversation <cid>", "conversation whose participants receive it, the sender among them")
+    .option("--everyone", "send it to all users of the organization")
+    .option("--x <json>", "custom parameters, a JSON object: the content of the message", parseCustomParameters)
+    .option("--keep-days <days>", "keep it in the inboxes of its recipients for so many days (1 to 365)", parsePositive)
+    .option("--keep-key <key>", "with --keep-days: it replaces earlier ones of the sender with this key");
+  return addSendOptions(command);
+}
+
+/** What is sent for these options, and to whom. */
+export function systemContentOf({ x, keepDays, keepKey, ...options }: SystemOptions) {
+  return {
+    ...(x !== undefined && { x }),
+    ...(keepDays !== undefined && { keep_days: keepDays }),
+    ...(keepKey !== undefined && { key: keepKey }),
+    ...sendMembersOf(options),
+    ...addressOf(options),
+  };
 }
 
 function addressOf({ to, toConversation, everyone }: Recipients): SystemMessageAddress {

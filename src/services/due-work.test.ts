@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from "bun:test";
-import { unavailable } from "../../contract/errors/errors.ts";
-import { createScheduler } from "./scheduler.ts";
+import { unavailable } from "../contract/errors/errors.ts";
+import { createDueWork } from "./due-work.ts";
 
 afterEach(() => void jest.useRealTimers());
 
@@ -16,8 +16,8 @@ function setUp({ sharesDatabase = false, random = 0.5 }: Options = {}) {
   const sent: [org: string, at: number][] = [];
   const told: unknown[] = [];
   const state = { looks: 0, isAway: false, lost: new Set<string>(), broken: new Set<string>() };
-  const scheduler = createScheduler({
-    schedule: {
+  const work = createDueWork({
+    due: {
       isShared: sharesDatabase,
       async next() {
         state.looks++;
@@ -26,7 +26,7 @@ function setUp({ sharesDatabase = false, random = 0.5 }: Options = {}) {
       },
       dueOrganizations: async (at) => [...due].filter(([, time]) => time + hourMs <= at).map(([org]) => org),
     },
-    async sendSome(org) {
+    async workSome(org) {
       if (state.broken.has(org)) throw new Error(`${org} is broken`);
       if (state.lost.has(org)) return false;
       due.delete(org);
@@ -41,8 +41,8 @@ function setUp({ sharesDatabase = false, random = 0.5 }: Options = {}) {
     sent,
     told,
     state,
-    scheduler,
-    start: () => scheduler.start({ onError: (error) => told.push(error), onRecovery: () => told.push("recovered") }),
+    work,
+    start: () => work.start({ onError: (error) => told.push(error), onRecovery: () => told.push("recovered") }),
     async pass(ms: number) {
       for (let passed = 0; passed < ms; passed += 10) {
         jest.advanceTimersByTime(10);
@@ -53,20 +53,20 @@ function setUp({ sharesDatabase = false, random = 0.5 }: Options = {}) {
 }
 
 test("what is due when the node starts is sent at once, and what is scheduled later at its time", async () => {
-  const { due, sent, start, pass, scheduler } = setUp();
+  const { due, sent, start, pass, work } = setUp();
   due.set("old", -5_000);
   start();
   await pass(20);
   due.set("soon", 305);
-  scheduler.expect(285);
+  work.expect(285);
   await pass(400);
   expect(sent.map(([org]) => org)).toEqual(["old", "soon"]);
   expect(sent[1]?.[1]).toBeWithin(305, 330);
-  await scheduler.stop();
+  await work.stop();
 });
 
 test("what another node scheduled is sent within a second of its time, by the database's clock", async () => {
-  const { due, sent, start, pass, scheduler } = setUp({ sharesDatabase: true });
+  const { due, sent, start, pass, work } = setUp({ sharesDatabase: true });
   start();
   await pass(50);
   due.set("late", 100);
@@ -75,20 +75,20 @@ test("what another node scheduled is sent within a second of its time, by the da
   expect(sent.map(([org]) => org)).toEqual(["late", "known"]);
   expect(sent[0]?.[1]).toBeLessThan(1_000);
   expect(sent[1]?.[1]).toBeWithin(2_000 + 70, 2_000 + 120); // half of the spread behind the node that knew it first
-  await scheduler.stop();
+  await work.stop();
 });
 
 test("a node that has nothing to do looks once in 800 ms", async () => {
-  const { due, state, start, pass, scheduler } = setUp({ sharesDatabase: true });
+  const { due, state, start, pass, work } = setUp({ sharesDatabase: true });
   due.set("tomorrow", 86_400_000);
   start();
   await pass(8_000);
   expect(state.looks).toBeWithin(10, 12);
-  await scheduler.stop();
+  await work.stop();
 });
 
 test("a node that finds another at work leaves it alone for a moment", async () => {
-  const { due, state, sent, start, pass, scheduler } = setUp({ sharesDatabase: true });
+  const { due, state, sent, start, pass, work } = setUp({ sharesDatabase: true });
   due.set("busy", 0);
   state.lost.add("busy");
   start();
@@ -97,11 +97,11 @@ test("a node that finds another at work leaves it alone for a moment", async () 
   state.lost.clear(); // that node has died
   await pass(300);
   expect(sent.map(([org]) => org)).toEqual(["busy"]);
-  await scheduler.stop();
+  await work.stop();
 });
 
 test("an organization that cannot be served does not keep the others from it, and is tried again", async () => {
-  const { due, state, sent, told, start, pass, scheduler } = setUp();
+  const { due, state, sent, told, start, pass, work } = setUp();
   for (const org of ["a", "b", "c"]) due.set(org, 0);
   state.broken.add("a");
   start();
@@ -111,11 +111,11 @@ test("an organization that cannot be served does not keep the others from it, an
   state.broken.clear();
   await pass(1_000);
   expect([sent.at(-1)?.[0], told.at(-1)]).toEqual(["a", "recovered"]);
-  await scheduler.stop();
+  await work.stop();
 });
 
 test("while the database is away a node tries again, and sends what became due when it is back", async () => {
-  const { due, state, sent, told, start, pass, scheduler } = setUp();
+  const { due, state, sent, told, start, pass, work } = setUp();
   state.isAway = true;
   start();
   due.set("o", 500);
@@ -124,16 +124,16 @@ test("while the database is away a node tries again, and sends what became due w
   state.isAway = false;
   await pass(900);
   expect([sent.map(([org]) => org), told.at(-1)]).toEqual([["o"], "recovered"]);
-  await scheduler.stop();
+  await work.stop();
 });
 
 test("a node that stops sends nothing more", async () => {
-  const { due, sent, start, pass, scheduler } = setUp();
+  const { due, sent, start, pass, work } = setUp();
   start();
   await pass(20);
   due.set("o", 100);
-  scheduler.expect(80);
-  await scheduler.stop();
+  work.expect(80);
+  await work.stop();
   await pass(2_000);
   expect(sent).toEqual([]);
 });
