@@ -15,6 +15,7 @@ import { createDataDir } from "./harness/servers.ts";
 const usage = `npm run bench -- [--quick] [--only sends,deliveries,latency,pauses,strangers,nodes,costs] [--rounds 5] [--patience 0] [--save] [--json]
 npm run bench -- --only waits,fairness [--rounds 8]
 npm run bench -- --only regression --against ../other-checkout [--rounds 8]
+npm run bench -- --only inboxes [--rounds 5]
 npm run bench -- --only growth [--rounds 3] [--size 10000000]
 npm run bench -- --only idle,storm,replay,everyone [--against ../other-checkout] [--size 10000] [--sqlite] [--database-share 0.1]
   --quick   about half a minute: shows the table and writes nothing; leaves out costs, whose runs have a length of their own

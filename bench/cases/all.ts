@@ -11,6 +11,7 @@ import { everyone } from "./everyone.ts";
 import { fairness } from "./fairness.ts";
 import { growth } from "./growth.ts";
 import { idle } from "./idle.ts";
+import { inboxes } from "./inboxes.ts";
 import { latencyOn } from "./latency.ts";
 import { nodes } from "./nodes.ts";
 import { pausesOf, startProbe } from "./pauses.ts";
@@ -205,6 +206,7 @@ export const cases: Readonly<Record<string, Case>> = {
   replay,
   waits: besideWaits,
   everyone,
+  inboxes,
   fairness,
   growth,
   workers,
@@ -219,6 +221,7 @@ export const onRequest: ReadonlySet<string> = new Set([
   "replay",
   "waits",
   "everyone",
+  "inboxes",
   "fairness",
   "growth",
   "workers",

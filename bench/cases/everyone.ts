@@ -16,6 +16,7 @@ import { warmUp } from "./sends.ts";
 
 const hall = "hall";
 const reports = 5;
+const keepDays = 30;
 const pauseMs = 100; // what ten thousand sockets are given takes 50 ms of CPU here, and as much in their process
 
 /** An organization by how many users it has and how many of them are connected. */
@@ -31,7 +32,7 @@ const measured = {
 
 /**
  * Measures sends to everyone in an organization of a million users, of whom ten thousand are connected, beside sends to
- * everyone in one of ten, and to a conversation of the ten thousand. SQLite.
+ * everyone in one of ten, and to a conversation of the ten thousand; and the same for those that inboxes keep. SQLite.
  */
 export const everyone: Case = async (dataDir, pace, { size = large.connected }) => {
   const herald = await openPlace(dataDir);
@@ -54,21 +55,32 @@ export const everyone: Case = async (dataDir, pace, { size = large.connected }) 
     sending("ten-users", herald, system, everyoneBody(small.org)),
     sending("conversation", herald, "/admin/message", sendBody(hall, large.org)),
   ];
-  const series = await inRounds(contenders, { ...pace, runMs: pace.runMs * 3 });
+  const kept = [
+    sending("herald", herald, system, everyoneBody(large.org, keepDays)),
+    sending("ten-users", herald, system, everyoneBody(small.org, keepDays)),
+    sending("not-kept", herald, system, everyoneBody(large.org)),
+  ];
+  const longer = { ...pace, runMs: pace.runMs * 3 };
+  const series = await inRounds(contenders, longer);
+  const keptSeries = await inRounds(kept, longer);
+  requireOneRowEach(dataDir);
   const reportMs = await timeReports(herald);
   await clients.stop();
   await herald.stop();
 
   const figure = `A send to everyone, 1,000,000 users, ${size.toLocaleString("en-US")} connected`;
+  const keptFigure = `${figure}, kept for ${keepDays} days`;
   const title = `${figure}; its report takes ${reportMs.toFixed(0)} ms`;
   const ms = { unit: "ms", measure: "p50Ms" };
   return {
-    series: { [figure]: series },
+    series: { [figure]: series, [keptFigure]: keptSeries },
     rows: [
       compare(series, { figure: `${figure}: p50`, ...ms, floor: "ten-users" }),
       compare(series, { figure: `${figure}: p50`, ...ms, floor: "conversation" }),
+      compare(keptSeries, { figure: `${keptFigure}: p50`, ...ms, floor: "ten-users" }),
+      compare(keptSeries, { figure: `${keptFigure}: p50`, ...ms, floor: "not-kept" }),
     ],
-    tables: [renderSideBySide(title, series, measured)],
+    tables: [renderSideBySide(title, series, measured), renderSideBySide(keptFigure, keptSeries, measured)],
   };
 };
 
@@ -110,6 +122,14 @@ function sending(name: string, { url, pid }: HeraldPeer, path: string, body: obj
       return { ...spreadOf(times), cpuMs: serverCpuMs / times.length, samples: times.length, grownKibibytes };
     },
   };
+}
+
+/** Throws unless each message that inboxes keep is one row, whatever the number of users. */
+function requireOneRowEach(dataDir: string): void {
+  using database = new Database(join(dataDir, "herald", "herald.db"), { readonly: true });
+  const find = `SELECT COUNT(*) AS rows, COUNT(DISTINCT org || ' ' || "offset") AS messages FROM inbox`;
+  const { rows, messages } = database.query<{ rows: number; messages: number }, []>(find).get() ?? {};
+  if (!rows || rows !== messages) throw new Error(`${messages} kept messages have ${rows} rows`);
 }
 
 function sendOn(lane: Lane): Promise<number> {

@@ -7,7 +7,7 @@ import { type Peer, type PeerOptions, startPeer } from "./servers.ts";
 export type HeraldPeer = Peer & {
   /** Creates a conversation of the sender and these users, creating the users as well. */
   putConversation(cid: string, uids: readonly string[], org?: string): Promise<void>;
-  tokensOf(uids: readonly string[]): Promise<string[]>;
+  tokensOf(uids: readonly string[], org?: string): Promise<string[]>;
 };
 
 /** The secret of user tokens in every run, so that clients can sign their own. */
@@ -80,11 +80,11 @@ export async function startHerald(
       if (org !== benchOrg.id) await ask("PUT", pathOf(org), {});
       await ask("PUT", `${pathOf(org)}/conversations/${cid}`, { participants: [benchOrg.sender, ...uids] });
     },
-    async tokensOf(uids) {
+    async tokensOf(uids, org = benchOrg.id) {
       const tokens: string[] = [];
       for (let from = 0; from < uids.length; from += atOnce) {
         const asked = uids.slice(from, from + atOnce).map(async (uid) => {
-          const { token } = await ask("POST", `${pathOf(benchOrg.id)}/users/${uid}/tokens`, {});
+          const { token } = await ask("POST", `${pathOf(org)}/users/${uid}/tokens`, {});
           return String(token);
         });
         tokens.push(...(await Promise.all(asked)));

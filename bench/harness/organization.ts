@@ -28,12 +28,12 @@ export function systemBody(uids: readonly string[]): object {
   };
 }
 
-/** A system message to everyone in an organization. */
-export function everyoneBody(org: string): object {
+/** A system message to everyone in an organization, which inboxes keep for `keepDays`. */
+export function everyoneBody(org: string, keepDays?: number): object {
   return {
     organizationId: org,
     senderId: benchOrg.sender,
-    messageSystem: { id: idPlaceholder, everyone: true, x: { kind: "note" } },
+    messageSystem: { id: idPlaceholder, everyone: true, x: { kind: "note" }, keep_days: keepDays },
   };
 }
 

@@ -72,10 +72,9 @@ export function createInboxReads({ reader }: { reader: Reader }): InboxReads & M
     },
     async items(org, uid, { after, now }) {
       const [row] = await reader.allOf<{ numbers: string | null }>(org, findItems, ...itemsAfter(org, uid, after, now));
-      const numbers = Float64Array.from(row?.numbers?.split(",") ?? [], Number)
-        .sort()
-        .reverse();
-      return Array.from(numbers, (number) => ({ offset: Math.floor(number / 2), isSilent: number % 2 === 1 }));
+      const found: number[] = JSON.parse(`[${row?.numbers ?? ""}]`);
+      const newestFirst = new Float64Array(found).sort().reverse(); // a typed array sorts by number, five times as fast
+      return [...newestFirst].map((number) => ({ offset: Math.floor(number / 2), isSilent: number % 2 === 1 }));
     },
     async places(org, offsets) {
       const rows = await reader.allOf<PlaceRow>(org, findPlaces, org, JSON.stringify(offsets));
