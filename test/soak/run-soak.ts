@@ -94,7 +94,7 @@ export async function runSoak(options: SoakOptions, tell: (text: string) => void
   await Promise.all(devices.map((device, index) => device.listen(seats[index] ?? [])));
   tell(`${uids.length} clients are connected to ${options.nodes} nodes`);
 
-  const deeds: Deeds = { written: [], batched: [], scheduled: [] };
+  const deeds: Deeds = { written: [], batched: [], scheduled: [], notices: [] };
   const cids = [...rooms.keys()];
   let texts = 0;
   const createText = () => `text ${++texts} of ${org.id}`;
@@ -145,7 +145,7 @@ export async function runSoak(options: SoakOptions, tell: (text: string) => void
   const listed = new Map(
     stored.flatMap(({ id, text }): [string, string][] => (text === undefined ? [] : [[id, text]])),
   );
-  faults.push(...judgeChanges({ deeds, listed, listeners: [], losesTail: false }));
+  faults.push(...judgeChanges({ deeds, listed, inbox: [], listeners: [], losesTail: false }));
   await Promise.all(devices.map((device) => device[Symbol.asyncDispose]()));
   faults.push(...(await leftBehind(cluster.nodes)));
   return {

@@ -1,5 +1,5 @@
 import { openBatch, sendBatch } from "../../harness/clients/batch.ts";
-import type { Ask, Done, ScheduledSend } from "../../harness/clients/wire.ts";
+import type { Ack, Ask, Done, ScheduledSend } from "../../harness/clients/wire.ts";
 import { within } from "../../harness/deadline.ts";
 import type { Random } from "../../harness/random.ts";
 import type { ClusterNode } from "../../harness/servers/cluster.ts";
@@ -7,9 +7,9 @@ import { callUntilAnswered } from "./caller.ts";
 
 /**
  * A message, with the texts that it had in turn, the last of them answered 200 or 201. It is in doubt if an answer to an
- * edit was lost: that call may have had its effect later than the next one.
+ * edit was lost: that call may have had its effect later than the next one. `isGone`: it was taken back, or has expired.
  */
-export type Written = { id: string; texts: string[]; isInDoubt: boolean; isRecalled: boolean };
+export type Written = { id: string; texts: string[]; isInDoubt: boolean; isGone: boolean };
 
 /** What was answered: what is so, unless the database lost it. */
 export type Deeds = {
@@ -18,6 +18,8 @@ export type Deeds = {
   batched: string[];
   /** Scheduled sends by their texts, and whether a cancellation was answered 204. */
   scheduled: { id: string; text: string; isCancelled: boolean }[];
+  /** The kept system messages to the reader, oldest first. */
+  notices: { id: string; key: string | undefined; isGone: boolean }[];
 };
 
 /** What all authors share. */
@@ -39,21 +41,53 @@ const mostEdits = 2;
 const mostLines = 20;
 const longestPauseMs = 60;
 const mostAheadMs = 600;
+const mostLifeMs = 1_200;
 
 const pause = (random: Random, ms = longestPauseMs) => Bun.sleep(random.next() * ms);
 
-/** Sends a message, edits it, has it read, and takes it back. */
+/** When something expires, in milliseconds since the Unix epoch; mostly never. */
+function chooseEnd(random: Random): number | undefined {
+  return random.next() < 0.3 ? Date.now() + random.integer(200, mostLifeMs) : undefined;
+}
+
+const expiring = (endsAt: number | undefined) =>
+  endsAt === undefined ? {} : { expires_at: new Date(endsAt).toISOString() };
+
+/** Whether a send was held up until it would have expired, and is refused. */
+function isTooLate(endsAt: number | undefined, { status }: { status: number }): boolean {
+  return endsAt !== undefined && status === 422;
+}
+
+const untilExpired = async (endsAt: number) => await Bun.sleep(Math.max(0, endsAt - Date.now() + 1));
+
+const callAs =
+  (authors: Authors) =>
+  async <T>(method: string, path: string, body: object) =>
+    await callUntilAnswered<T>(authors, method, path, { organizationId: authors.org, senderId: author, ...body });
+
+/** Sends a message, edits it, has it read, and takes it back; some expire meanwhile. */
 export async function write(authors: Authors): Promise<void> {
-  const { random, org, cid, createText, deeds, losesTail } = authors;
-  const isLost = ({ status }: { status: number }) => losesTail && status === 404;
-  const call = async <T>(method: string, path: string, body: object) =>
-    await callUntilAnswered<T>(authors, method, path, { organizationId: org, senderId: author, ...body });
+  const { random, cid, createText, deeds } = authors;
   const first = createText();
-  const sent = await call<Ask>("POST", "/admin/message", { message: { id: first, cid, body: first } });
+  const endsAt = chooseEnd(random);
+  const message = { id: first, cid, body: first, ...expiring(endsAt) };
+  const sent = await callAs(authors)<Ask>("POST", "/admin/message", { message });
+  if (isTooLate(endsAt, sent)) return;
   expectStatus(sent, 201);
   const id = sent.body.ask.server_mid;
-  const written: Written = { id, texts: [first], isInDoubt: false, isRecalled: false };
+  const written: Written = { id, texts: [first], isInDoubt: false, isGone: false };
   deeds.written.push(written);
+  await change(authors, written, endsAt !== undefined);
+  if (endsAt === undefined) return;
+  await untilExpired(endsAt);
+  written.isGone = true;
+}
+
+async function change(authors: Authors, written: Written, expires: boolean): Promise<void> {
+  const { random, cid, createText, losesTail } = authors;
+  const { id } = written;
+  const call = callAs(authors);
+  const isLost = ({ status }: { status: number }) => (losesTail || expires) && status === 404;
   for (let edits = random.integer(0, mostEdits); edits > 0; edits -= 1) {
     await pause(random);
     const body = createText();
@@ -71,7 +105,34 @@ export async function write(authors: Authors): Promise<void> {
   if (isLost(recalled)) return;
   // After an answer that was lost, it is gone already.
   expectStatus(recalled, recalled.failures > 0 && recalled.status === 404 ? 404 : 200);
-  written.isRecalled = true;
+  written.isGone = true;
+}
+
+/** Sends a system message that inboxes keep; some replace others, some expire, and some are taken back. */
+export async function notify(authors: Authors): Promise<void> {
+  const { random, cid, createText, losesTail, deeds } = authors;
+  const call = callAs(authors);
+  const id = createText();
+  const key = random.next() < 0.4 ? random.pick(["one", "two"]) : undefined;
+  const endsAt = chooseEnd(random);
+  const address = random.pick([{ uids: [reader, author] }, { cid }, { everyone: true }]);
+  const messageSystem = { id, ...address, keep_days: 1, ...(key !== undefined && { key }), ...expiring(endsAt) };
+  const sent = await call<Ack>("POST", "/admin/message/system", { messageSystem });
+  if (isTooLate(endsAt, sent)) return;
+  expectStatus(sent, 201);
+  const notice = { id, key, isGone: false };
+  deeds.notices.push(notice);
+  await pause(random);
+  if (random.next() < 0.3) {
+    const messageSystemDelete = { ids: [id] };
+    const recalled = await call<Done>("DELETE", "/admin/message/system", { messageSystemDelete });
+    const mayBeGone = recalled.failures > 0 || endsAt !== undefined || losesTail;
+    expectStatus(recalled, mayBeGone && recalled.status === 404 ? 404 : 200);
+    notice.isGone = true;
+  } else if (endsAt !== undefined) {
+    await untilExpired(endsAt);
+    notice.isGone = true;
+  }
 }
 
 /** Sends a batch, to one node after another, until all its lines are answered by one. */

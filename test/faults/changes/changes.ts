@@ -1,14 +1,17 @@
-import type { Page } from "../../harness/clients/wire.ts";
+import type { InboxItem, Page } from "../../harness/clients/wire.ts";
 import { eventually, within } from "../../harness/deadline.ts";
 import { createRandom } from "../../harness/random.ts";
 import type { ClusterNode } from "../../harness/servers/cluster.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 import { goodClaims, signToken } from "../../harness/servers/tokens.ts";
-import { type Authors, author, type Deeds, reader, schedule, sendLines, write } from "./authors.ts";
+import { type Authors, author, type Deeds, notify, reader, schedule, sendLines, write } from "./authors.ts";
 import { compareShown, judgeChanges, type Shown } from "./judge.ts";
 import { type ChangeListener, listenToChanges } from "./listener.ts";
 
-/** An organization in which messages are edited, taken back, read, sent in batches and scheduled during a scenario. */
+/**
+ * An organization in which messages are edited, taken back, read, sent in batches and scheduled during a scenario, and system messages
+ * are kept in inboxes; some of both expire.
+ */
 export type Changes = {
   /** Ends the changes, once each is answered, and returns what is wrong with them. Then closes all connections. */
   end(): Promise<string[]>;
@@ -28,14 +31,14 @@ const longestPauseMs = 300;
 const settleWithinMs = 60_000;
 const uids = [author, reader, "a listener", "a stream"];
 
-/** Starts three authors and four listeners, two of them with streams, in an organization of their own. */
+/** Starts five authors and four listeners, two of them with streams, in an organization of their own. */
 export async function startChanges({ nodes, seed, losesTail }: Options): Promise<Changes> {
   const [first] = nodes;
   if (first === undefined) throw new Error("changes without a node");
   const org = await createOrganization(first.herald);
   await org.conversation(uids, cid);
   const random = createRandom(seed + 1_000);
-  const deeds: Deeds = { written: [], batched: [], scheduled: [] };
+  const deeds: Deeds = { written: [], batched: [], scheduled: [], notices: [] };
   let texts = 0;
   const createText = () => `text ${++texts} of ${org.id}`;
   const authors: Authors = { nodes, random, org: org.id, cid, createText, losesTail, deeds };
@@ -45,6 +48,18 @@ export async function startChanges({ nodes, seed, losesTail }: Options): Promise
 
   async function readList(): Promise<Shown> {
     return new Map((await org.history(cid)).map(({ _id, body }) => [_id, body]));
+  }
+
+  async function readInbox(): Promise<string[]> {
+    const path = org.path("users", reader, "system-messages");
+    const ids: string[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const query: string = cursor === "" ? "?limit=1000" : `?limit=1000&cursor=${encodeURIComponent(cursor)}`;
+      const { body } = await org.herald.admin<Page<InboxItem>>("GET", `${path}${query}`);
+      ids.push(...(body.items ?? []).map(({ _id }) => _id));
+      ({ cursor } = body);
+    }
+    return ids;
   }
 
   /** What listeners show differently from lists, once they had time to hear everything. */
@@ -81,7 +96,7 @@ export async function startChanges({ nodes, seed, losesTail }: Options): Promise
   const id = (await org.sent(author, { cid, body: text })).server_mid;
   const isHeard = () => listeners.every(({ shown }) => shown.has(id)) || undefined;
   await eventually(isHeard, "all listeners to hear the first message");
-  const working = Promise.all([keep(write), keep(write), keep(sendLines), keep(schedule)]);
+  const working = Promise.all([keep(write), keep(write), keep(sendLines), keep(schedule), keep(notify)]);
   working.catch(() => undefined); // reported by `end`
 
   function close(): void {
@@ -98,7 +113,8 @@ export async function startChanges({ nodes, seed, losesTail }: Options): Promise
         await org.sent(author, { cid, body: "the last" });
         await listen(reader, false, { id, text }); // hears what `since` gives, which must not be what was taken back
         const views = losesTail ? [] : await awaitSameViews();
-        return [...views, ...judgeChanges({ deeds, listed: await readList(), listeners, losesTail })];
+        const found = { listed: await readList(), inbox: await readInbox() };
+        return [...views, ...judgeChanges({ deeds, ...found, listeners, losesTail })];
       } finally {
         close();
       }

@@ -5,13 +5,21 @@ import type { ChangeListener } from "./listener.ts";
 
 const deeds: Deeds = {
   written: [
-    { id: "m1", texts: ["a", "b"], isInDoubt: false, isRecalled: false },
-    { id: "m2", texts: ["c"], isInDoubt: false, isRecalled: true },
+    { id: "m1", texts: ["a", "b"], isInDoubt: false, isGone: false },
+    { id: "m2", texts: ["c"], isInDoubt: false, isGone: true },
   ],
   batched: ["d"],
   scheduled: [
     { id: "s1", text: "e", isCancelled: false },
     { id: "s2", text: "f", isCancelled: true },
+  ],
+  notices: [
+    { id: "n1", key: "k", isGone: false },
+    { id: "n2", key: undefined, isGone: false },
+    { id: "n3", key: undefined, isGone: true },
+    { id: "n4", key: "k", isGone: false },
+    { id: "n5", key: "l", isGone: false },
+    { id: "n6", key: "l", isGone: true },
   ],
 };
 const listed = { m1: "b", m3: "d", m4: "e" };
@@ -22,12 +30,17 @@ const listenerOf = (...runs: string[][]): ChangeListener => ({
   shown: new Map(),
   close: () => undefined,
 });
-const judged = (change: Record<string, string | undefined> = {}, runs: string[][] = [order], losesTail = false) => {
+const judged = (
+  change: Record<string, string | undefined> = {},
+  runs: string[][] = [order],
+  losesTail = false,
+  inbox = ["n4", "n2"],
+) => {
   const texts = Object.entries({ ...listed, ...change }).flatMap(([id, text]): [string, string][] =>
     text === undefined ? [] : [[id, text]],
   );
   const listeners = runs.map((run) => listenerOf(run));
-  return [...judgeChanges({ deeds, listed: new Map(texts), listeners, losesTail })];
+  return [...judgeChanges({ deeds, listed: new Map(texts), inbox, listeners, losesTail })];
 };
 
 describe("the judge of changes", () => {
@@ -55,6 +68,16 @@ describe("the judge of changes", () => {
     expect(judged({}, [order, ["recall m2", "edit m1 b"]])).toHaveLength(1);
   });
 
+  test.each([
+    [["n2"], "n4 is missing in the inbox"],
+    [["n4", "n3", "n2"], "n3 is in the inbox, and should not be"],
+    [["n4", "n2", "n1"], "n1 is in the inbox, and should not be"],
+    [["n5", "n4", "n2"], "n5 is in the inbox, and should not be"],
+    [["n2", "n4"], "the inbox is in another order: n2,n4, not n4,n2"],
+  ])("finds what is wrong with an inbox of %p", (inbox, fault) => {
+    expect(judged({}, [order], false, inbox)).toEqual([fault]);
+  });
+
   test("demands nothing of what a database loses, except that nothing is doubled", () => {
     expect(judged({ m1: "a", m2: "c", m3: undefined, m9: "e" }, [order], true)).toEqual(["e is there 2 times"]);
   });
@@ -62,9 +85,9 @@ describe("the judge of changes", () => {
   test("accepts an earlier text if an answer was lost, but not after a recall", () => {
     const inDoubt = { ...deeds, written: deeds.written.map((one) => ({ ...one, isInDoubt: true })) };
     const said = new Map(Object.entries({ ...listed, m1: "a", m2: "c" }));
-    expect([...judgeChanges({ deeds: inDoubt, listed: said, listeners: [], losesTail: false })]).toEqual([
-      "m2 says c, not ",
-    ]);
+    expect([
+      ...judgeChanges({ deeds: inDoubt, listed: said, inbox: ["n4", "n2"], listeners: [], losesTail: false }),
+    ]).toEqual(["m2 says c, not "]);
   });
 
   test("compares what a client shows with lists", () => {

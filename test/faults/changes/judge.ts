@@ -4,10 +4,17 @@ import type { ChangeListener } from "./listener.ts";
 /** What lists say in the end: the texts by the ids of messages. */
 export type Shown = ReadonlyMap<string, string>;
 
-type Account = { deeds: Deeds; listed: Shown; listeners: readonly ChangeListener[]; losesTail: boolean };
+type Account = {
+  deeds: Deeds;
+  listed: Shown;
+  /** The ids in the inbox of the reader, newest first. */
+  inbox: readonly string[];
+  listeners: readonly ChangeListener[];
+  losesTail: boolean;
+};
 
 /** Describes what is wrong with changes; empty if all is well. What the database lost needs not be so any more. */
-export function* judgeChanges({ deeds, listed, listeners, losesTail }: Account): Iterable<string> {
+export function* judgeChanges({ deeds, listed, inbox, listeners, losesTail }: Account): Iterable<string> {
   const { written, batched, scheduled } = deeds;
   const texts = [...listed.values()];
   const countOf = (text: string) => texts.filter((one) => one === text).length;
@@ -17,16 +24,29 @@ export function* judgeChanges({ deeds, listed, listeners, losesTail }: Account):
   for (const one of listeners) yield* judgeRuns(one, inDoubt);
   yield* judgeOrder(listeners);
   if (losesTail) return;
-  for (const { id, texts: own, isInDoubt, isRecalled } of written) {
-    const [expected, text = ""] = [isRecalled ? "" : own.at(-1), listed.get(id)];
-    if (text !== expected && (isRecalled || !isInDoubt || !own.includes(text)))
-      yield `${id} says ${text}, not ${expected}`;
+  for (const { id, texts: own, isInDoubt, isGone } of written) {
+    const [expected, text = ""] = [isGone ? "" : own.at(-1), listed.get(id)];
+    if (text !== expected && (isGone || !isInDoubt || !own.includes(text))) yield `${id} says ${text}, not ${expected}`;
   }
   for (const text of batched) if (countOf(text) === 0) yield `${text}, a line of a batch, is lost`;
   for (const { text, isCancelled } of scheduled) {
     if (isCancelled && countOf(text) > 0) yield `${text} is cancelled and sent`;
     if (!isCancelled && countOf(text) === 0) yield `${text} is neither cancelled nor sent`;
   }
+  yield* judgeInbox(deeds, inbox);
+}
+
+/** The inbox has what is not gone, and of those with a key the newest, if that is not gone, in the order of the log. */
+function* judgeInbox({ notices }: Deeds, inbox: readonly string[]): Iterable<string> {
+  const newest = new Map(notices.map(({ id, key }) => [key ?? id, id]));
+  const kept = notices.filter(({ id, key, isGone }) => !isGone && newest.get(key ?? id) === id).map(({ id }) => id);
+  const expected = kept.reverse();
+  const [missing] = expected.filter((id) => !inbox.includes(id));
+  const [surplus] = inbox.filter((id) => !expected.includes(id));
+  if (missing !== undefined) yield `${missing} is missing in the inbox`;
+  if (surplus !== undefined) yield `${surplus} is in the inbox, and should not be`;
+  if (missing === undefined && surplus === undefined && expected.join() !== inbox.join())
+    yield `the inbox is in another order: ${inbox.join()}, not ${expected.join()}`;
 }
 
 /** Describes how what a client shows differs from what lists say. */
