@@ -22,8 +22,8 @@ export const placeOfUser = ofUser;
 
 /**
  * The SQL of a user's places, with the columns `place`, `after` and `up_to`: what lies between these offsets there was addressed to
- * the user. A new user sees nothing from before, and who left a conversation keeps what was addressed to them, for as long as the
- * conversation exists. Placeholders: those of `placesValues`.
+ * the user. A new user sees nothing from before, also one who had the id of an earlier user, and who left a conversation keeps what was
+ * addressed to them, for as long as the conversation exists. Placeholders: those of `placesValues`.
  */
 export const userPlaces = `SELECT 'u' || u.id AS place, u.log_start AS after, ${Number.MAX_SAFE_INTEGER} AS up_to
     FROM "user" u WHERE u.org = ? AND u.id = ? AND u.deleted_at IS NULL
@@ -31,7 +31,9 @@ export const userPlaces = `SELECT 'u' || u.id AS place, u.log_start AS after, ${
     FROM "user" u WHERE u.org = ? AND u.id = ? AND u.deleted_at IS NULL
   UNION ALL SELECT 'c' || p.cid, p.log_start, ${Number.MAX_SAFE_INTEGER} FROM participant p WHERE p.org = ? AND p.uid = ?
   UNION ALL SELECT 'c' || f.cid, CASE WHEN f.log_start > c.log_start THEN f.log_start ELSE c.log_start END, f.log_end
-    FROM former_participant f JOIN conversation c ON c.org = f.org AND c.id = f.cid WHERE f.org = ? AND f.uid = ?`;
+    FROM former_participant f JOIN conversation c ON c.org = f.org AND c.id = f.cid
+    JOIN "user" u ON u.org = f.org AND u.id = f.uid AND u.deleted_at IS NULL AND u.log_start <= f.log_start
+    WHERE f.org = ? AND f.uid = ?`;
 
 /** The values of `userPlaces`. */
 export function placesValues(org: string, uid: string): string[] {

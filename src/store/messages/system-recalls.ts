@@ -109,6 +109,7 @@ async function findThoseWhoLeft(
     AND EXISTS (SELECT 1 FROM (${sql.dialect.givenNumbers}) AS recalled
       WHERE recalled.value > f.log_start AND recalled.value <= f.log_end)
     AND NOT EXISTS (SELECT 1 FROM participant p WHERE p.org = f.org AND p.cid = f.cid AND p.uid = f.uid)
+    AND EXISTS (SELECT 1 FROM "user" u WHERE u.org = f.org AND u.id = f.uid AND u.deleted_at IS NULL AND u.log_start <= f.log_start)
     ORDER BY f.uid LIMIT ${mostTold}`;
   const rows = await sql.all<{ uid: string }>(find, org, cid, JSON.stringify(offsets));
   return rows.map(({ uid }) => uid);

@@ -18,7 +18,9 @@ type Item = {
   owners: Set<string>;
   seen: Set<string>;
   read: Set<string>;
-  isRecalled: boolean;
+  /** When it expires, by the time of the world, and whether it has been taken back or ended. */
+  expiresAt: number | undefined;
+  isGone: boolean;
 };
 
 /** A seeded source of choices. */
@@ -44,7 +46,7 @@ export function describeInboxes(engine: string, open: OpenDatabase): void {
       );
     }
 
-    test("hold what a plain model holds, after any sends, replacements, marks, recalls, leaves and days", async () => {
+    test("hold what a plain model holds, after any sends, replacements, marks, recalls, expiries, leaves, deletions and days", async () => {
       const random = createRandom(Number(process.env.TEST_SEED ?? Date.now() % 1_000_000_007));
       for (let world = 0; world < 4; world++) await playWorld(random);
     }, 60_000);
@@ -58,6 +60,7 @@ export function describeInboxes(engine: string, open: OpenDatabase): void {
         ["c2", new Set(["u1", "u2"])],
       ]);
       const items: Item[] = [];
+      const future = Date.now() + 3_600_000; // the database's clock does not come so far: the worlds say what has expired
       let now = 1_000;
       let sent = 0;
 
@@ -65,7 +68,7 @@ export function describeInboxes(engine: string, open: OpenDatabase): void {
         const own = items.filter(({ owners }) => owners.has(uid));
         const isReplaced = ({ key, sender, offset }: Item) =>
           key !== undefined && own.some((one) => one.key === key && one.sender === sender && one.offset > offset);
-        const isThere = (item: Item) => item.until > now && !item.isRecalled && !isReplaced(item);
+        const isThere = (item: Item) => item.until > now && !item.isGone && !isReplaced(item);
         return own.filter(isThere).sort((one, other) => other.offset - one.offset);
       };
 
@@ -78,7 +81,10 @@ export function describeInboxes(engine: string, open: OpenDatabase): void {
         if (address === 0 && named.length === 0) return;
         const key = random.next() < 0.4 ? random.pick(["k1", "k2"]) : undefined;
         const until = now + random.integer(1, 400);
-        const message = messageOf(org, { kind: "system", cid, sender, mid, uids: named, kept: { until, key } });
+        const expiresAt = random.next() < 0.3 ? now + random.integer(1, 60) : undefined;
+        const ending = { expiresAt: expiresAt && future + expiresAt };
+        const kept = { kept: { until, key }, ...ending };
+        const message = messageOf(org, { kind: "system", cid, sender, mid, uids: named, ...kept });
         const outcome = await store.sends.append(message);
         if (outcome.outcome !== "stored") throw new Error(JSON.stringify(outcome));
         const owners = new Set(cid !== undefined ? members.get(cid) : address === 0 ? named : uids);
@@ -91,7 +97,8 @@ export function describeInboxes(engine: string, open: OpenDatabase): void {
           owners,
           seen: new Set(),
           read: new Set(),
-          isRecalled: false,
+          expiresAt,
+          isGone: false,
         });
       }
 
@@ -116,13 +123,28 @@ export function describeInboxes(engine: string, open: OpenDatabase): void {
 
       async function recall(): Promise<void> {
         const sender = random.pick(["u1", "u2"]);
-        const known = items.filter((item) => item.sender === sender && !item.isRecalled);
+        const known = items.filter((item) => item.sender === sender && !item.isGone);
         const item = known[random.integer(0, known.length - 1)];
         if (item === undefined) return;
         const { mid } = item;
         const outcome = await store.systemRecalls.recall({ org, sender, at: now, keyId: "k", ids: [mid] });
         expect(outcome.outcome).toBe("changed");
-        item.isRecalled = true;
+        item.isGone = true;
+      }
+
+      async function expire(): Promise<void> {
+        const expired = items.filter(({ expiresAt, isGone }) => !isGone && expiresAt !== undefined && expiresAt <= now);
+        expect(await store.expiry.endSome(org, future + now)).toBe(expired.length);
+        for (const item of expired) item.isGone = true;
+      }
+
+      /** Who is created again sees nothing from before. */
+      async function createAgain(): Promise<void> {
+        const uid = random.pick(["u3", "u4"]);
+        await store.users.remove(org, uid, now);
+        await store.users.put(org, uid, undefined, now);
+        for (const one of members.values()) one.delete(uid);
+        for (const { owners, seen, read } of items) for (const users of [owners, seen, read]) users.delete(uid);
       }
 
       async function changeMembers(): Promise<void> {
@@ -138,7 +160,9 @@ export function describeInboxes(engine: string, open: OpenDatabase): void {
         const chance = random.next();
         if (chance < 0.55) await send();
         else if (chance < 0.75) await mark();
-        else if (chance < 0.85) await recall();
+        else if (chance < 0.82) await recall();
+        else if (chance < 0.88) await expire();
+        else if (chance < 0.9) await createAgain();
         else await changeMembers();
         const uid = random.pick(uids);
         const expected = inboxOf(uid);
@@ -164,14 +188,12 @@ export function describeInboxes(engine: string, open: OpenDatabase): void {
         const offsets = new Set(missed.map(({ offset }) => offset));
         for (const { offset } of expected) if (!offsets.has(offset)) throw new Error(`${about}: misses ${offset}`);
         const told = missed.filter(({ kind }) => kind === "system_recall").map(({ payload }) => payload);
-        for (const { mid, owners, until, key, isRecalled } of items) {
-          const isAwaited = isRecalled && key === undefined && owners.has(uid) && until > now;
+        for (const { mid, owners, until, key, isGone } of items) {
+          const isAwaited = isGone && key === undefined && owners.has(uid) && until > now;
           if (isAwaited && !told.some((text) => text.includes(`"${mid}"`)))
             throw new Error(`${about}: misses the recall of ${mid}`);
         }
-        const mine = items
-          .filter(({ owners, isRecalled }) => owners.has(uid) && !isRecalled)
-          .map(({ offset }) => offset);
+        const mine = items.filter(({ owners, isGone }) => owners.has(uid) && !isGone).map(({ offset }) => offset);
         const strange = missed.find(({ offset, kind }) => kind === "system" && !mine.includes(offset));
         if (strange !== undefined) throw new Error(`${about}: hears of ${strange.offset}`);
       }
