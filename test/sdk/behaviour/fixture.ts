@@ -35,7 +35,14 @@ const appStep = z.union([
   z
     .strictObject({
       app: z.literal("asks"),
-      request: z.enum(["ping", "conversation_list", "message_list", "ack"]),
+      request: z.enum([
+        "ping",
+        "conversation_list",
+        "message_list",
+        "ack",
+        "system_message_list",
+        "system_message_read",
+      ]),
       parameters: json.optional(),
       ids: z.int().optional().describe("For `ack`: acknowledges `m1` to `m<ids>` in one call."),
     })
@@ -134,6 +141,8 @@ const hearsStep = z.union([
   z.strictObject({ hears: z.literal("edit"), id: z.string(), body: z.string(), within }),
   z.strictObject({ hears: z.literal("recall"), ids: z.array(z.string()), within }),
   z.strictObject({ hears: z.literal("read"), ids: z.array(z.string()), from: z.string(), within }),
+  z.strictObject({ hears: z.literal("system_recall"), ids: z.array(z.string()), from: z.string(), within }),
+  z.strictObject({ hears: z.literal("system_read"), ids: z.array(z.string()), seen: z.boolean(), within }),
   z
     .strictObject({ hears: z.literal("gap"), since: z.union([z.string(), z.null()]), within })
     .describe("Messages after `since` may be missing; `null`: of all, because the client had no `since`."),

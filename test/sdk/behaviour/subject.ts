@@ -59,6 +59,8 @@ export function createSubject({ heard, throwsOn, rejectsOn, urls, token, ...give
     onMessageEdit: ({ id, body }) => heard({ hears: "edit", id, body }),
     onMessageDelete: ({ ids }) => heard({ hears: "recall", ids }),
     onMessageRead: ({ ids, from }) => heard({ hears: "read", ids, from }),
+    onSystemMessageDelete: ({ ids, from }) => heard({ hears: "system_recall", ids, from }),
+    onSystemMessageRead: ({ ids, seen }) => heard({ hears: "system_read", ids, seen }),
     onStateChange: (state, { code }) => heard({ hears: "state", state, ...(code !== undefined && { code }) }),
     onGap: ({ since }) => heard({ hears: "gap", since: since ?? null }),
     onError: (error) => heard({ hears: "error", ...codeOf(error) }),
@@ -67,10 +69,12 @@ export function createSubject({ heard, throwsOn, rejectsOn, urls, token, ...give
   return {
     start: () => client.start(),
     stop: () => client.stop(),
-    async ask(request, { cid }, ids) {
+    async ask(request, { cid, ...marks }, ids) {
       if (request === "ack") await client.ack(ids);
       else if (request === "message_list") return (await client.listMessages({ cid: text(cid) ?? "" }))[0]?._id;
       else if (request === "conversation_list") return (await client.listConversations()).conversations[0]?._id;
+      else if (request === "system_message_list") return (await client.listInbox())[0]?._id;
+      else if (request === "system_message_read") await client.markInbox(marks);
       else await client.ping();
       return undefined;
     },
