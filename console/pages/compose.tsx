@@ -68,6 +68,7 @@ export function Compose() {
 
   const submission = { org, kind: draft.kind, id, sendAt, request };
   const send = async () => {
+    setAccepted(undefined);
     try {
       setAccepted(await submit(client, submission));
     } catch (error) {

@@ -141,6 +141,34 @@ describe.if(chromium !== undefined)("the console", () => {
     expect(await org.history(cid)).toHaveLength(1);
   });
 
+  test("does not show the result of a send any more while the next one is under way", async () => {
+    const org = await createOrganization(herald());
+    const cid = await org.conversation(["alice"]);
+    await using console = await visit(browser, herald());
+    const { page } = console;
+    await console.signIn();
+    await page.getByLabel("Organization").selectOption(org.id);
+    await console.open("Compose");
+    await page.getByLabel("From (user)").fill("alice");
+    await page.getByLabel("To (conversation)").fill(cid);
+    await page.getByLabel("Text").fill("first");
+    await page.getByRole("button", { name: "Send" }).click();
+    const result = page.getByRole("region", { name: "Sent" });
+    await result.waitFor();
+    const held = Promise.withResolvers<void>();
+    await page.route("**/admin/message", async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.getByLabel("Text").fill("second");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("button", { name: "Sending…" }).waitFor();
+    expect(await result.count()).toBe(0);
+    held.resolve();
+    await result.waitFor();
+    expect(await org.history(cid)).toHaveLength(2);
+  });
+
   test("sends a system message, and shows for each user whether they got it", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
