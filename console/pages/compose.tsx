@@ -8,12 +8,14 @@ import { Problem } from "../parts/problem.tsx";
 import { readObject } from "../state/composing/check-json.ts";
 import { checkSend } from "../state/composing/check-send.ts";
 import {
+  blank,
   type Draft,
   type Kind,
   linesOf,
   requestOf,
-  sendTimeOf,
   sortMistakes,
+  timeMistakes,
+  timeOf,
   uploadMistakes,
 } from "../state/composing/draft.ts";
 import { type Accepted, type DryRun, submit, tryOut } from "../state/composing/submission.ts";
@@ -36,13 +38,10 @@ export function Compose() {
     senderId: route.query.from ?? me.allowed_senders?.[0] ?? "",
     audience: route.query.cid === undefined ? "users" : "conversation",
     cid: route.query.cid ?? "",
-    body: "",
     uids: route.query.uid ?? "",
     x: "",
-    id: "",
-    attachments: [],
-    isSilent: false,
     sendAt: undefined,
+    ...blank,
   }));
   // The id of the next send. It stays the same after an unknown outcome, so that a retry sends nothing twice.
   const [ownId, setOwnId] = useState(createUuid);
@@ -55,15 +54,13 @@ export function Compose() {
 
   const x = useMemo(() => readObject(draft.x), [draft.x]);
   const id = draft.id === "" ? ownId : draft.id;
-  const sendAt = draft.sendAt === undefined ? undefined : sendTimeOf(draft.sendAt);
+  const sendAt = draft.sendAt === undefined ? undefined : timeOf(draft.sendAt);
   const request = requestOf(draft, org, id, "value" in x ? x.value : {});
   const mistakes = [
     ...checkSend(draft.kind, request),
     ...(draft.kind === "message" ? uploadMistakes(draft) : []),
     ...("fault" in x ? [{ pointer: "/x", detail: x.fault.detail }] : []),
-    ...(draft.sendAt !== undefined && sendAt === undefined
-      ? [{ pointer: "/send_at", detail: "Choose a date and a time." }]
-      : []),
+    ...timeMistakes(draft),
   ];
 
   const submission = { org, kind: draft.kind, id, sendAt, request };
@@ -78,7 +75,7 @@ export function Compose() {
     }
     setOwnId(createUuid());
     setWasTried(false);
-    setDraft((before) => ({ ...before, body: "", attachments: [], isSilent: false, id: "" }));
+    setDraft((before) => ({ ...before, ...blank }));
   };
   const post = async (isDryRun: boolean) => {
     setWasTried(true);
@@ -154,7 +151,12 @@ export function Compose() {
           }}
           onClose={() => setIsAsking(false)}
         >
-          <p>All users of the organization who are online then receive it. A system message cannot be taken back.</p>
+          <p>
+            {draft.keepDays === ""
+              ? "All users of the organization who are online when it is sent receive it."
+              : "All users of the organization receive it. Those who are offline find it in their inboxes."}{" "}
+            To take it back, call <code>DELETE /admin/message/system</code>.
+          </p>
         </Confirm>
       )}
     </div>

@@ -1,6 +1,7 @@
 import type { ScheduledSend } from "../../sdk/types.ts";
 import { useConsole } from "../state/context.ts";
 import { Badge } from "./badge.tsx";
+import { Manner } from "./manner.tsx";
 import { Time } from "./time.tsx";
 
 const tones = { waiting: "accent", sent: "ok", failed: "bad", cancelled: "plain" } as const;
@@ -36,6 +37,7 @@ export function ScheduledRow({ scheduled, onCancel }: { scheduled: ScheduledSend
       {problem !== null && <p class="field-error">{problem.detail}</p>}
       <p class="fine">
         <code>{id}</code>
+        {request !== null && <Manner of={"message" in request ? request.message : request.messageSystem} />}
         {sent_at !== null && (
           <>
             {" · sent "}

@@ -47,6 +47,7 @@ describe.if(chromium !== undefined)("sends for many and for later, in the consol
     await page.getByRole("button", { name: "Send" }).click();
     await console.sees("must be 1 to 128 characters");
     await page.getByLabel("To (conversation)").fill(cid);
+    await page.getByText("Silent and expiry").click();
     await page.getByLabel("Silent").check();
     await page.getByRole("button", { name: "Send" }).click();
     const report = page.getByRole("region", { name: "Delivery" });

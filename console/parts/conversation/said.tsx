@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { DirectoryEntry, ListedMessage } from "../../../sdk/types.ts";
 import { useConsole } from "../../state/context.ts";
+import { Manner } from "../manner.tsx";
 import { DeliveryReport } from "../reports/delivery-report.tsx";
 import { Time } from "../time.tsx";
 import { AttachedFiles } from "./attached-files.tsx";
@@ -18,7 +19,7 @@ type Props = {
 
 /** A message of a conversation, what the key may do about it, and who has it. */
 export function Said({ message, participants, onAsk, onChange }: Props) {
-  const { from, body, attachments, x, created_at, edited_at, silent, _id } = message;
+  const { from, body, attachments, x, created_at, edited_at, _id } = message;
   const { can, me } = useConsole();
   const [isOpen, setIsOpen] = useState(false);
   const [asks, setAsks] = useState<"edit" | "recall">();
@@ -43,7 +44,7 @@ export function Said({ message, participants, onAsk, onChange }: Props) {
                 <Time at={edited_at} />
               </>
             )}
-            {silent && " · silent"}
+            <Manner of={message} />
           </span>
         </span>
         <span class="spacer" />

@@ -18,14 +18,16 @@ const choices: readonly (readonly [Chosen, string])[] = [
 
 /** Whom a system message goes to. */
 export function Audience({ draft, conversations, mistakes, onChange }: Props) {
-  const { audience, cid, uids } = draft;
+  const { audience, cid, uids, keepDays } = draft;
+  const reach =
+    keepDays === "" ? "Only those who are online receive it." : "Those who are offline find it in their inboxes.";
   return (
     <>
       <Segments legend="To" value={audience} options={choices} onChange={(chosen) => onChange({ audience: chosen })} />
       {audience === "users" && (
         <AreaField
           label="To (users)"
-          hint={`One user per line (${linesOf(uids).length} so far). Only users who are online receive it.`}
+          hint={`One user per line (${linesOf(uids).length} so far). ${reach}`}
           value={uids}
           onChange={(text) => onChange({ uids: text })}
           error={mistakes.uids}
@@ -36,7 +38,7 @@ export function Audience({ draft, conversations, mistakes, onChange }: Props) {
       {audience === "conversation" && (
         <TextField
           label="To (conversation)"
-          hint="Everyone who takes part in it, as the sender must. Only users who are online receive it."
+          hint={`Everyone who takes part in it, as the sender must. ${reach}`}
           value={cid}
           onChange={(text) => onChange({ cid: text })}
           suggestions={conversations}
@@ -44,9 +46,7 @@ export function Audience({ draft, conversations, mistakes, onChange }: Props) {
           isId
         />
       )}
-      {audience === "everyone" && (
-        <p class="fine">All users of the organization. Only those who are online receive it. A dry run counts them.</p>
-      )}
+      {audience === "everyone" && <p class="fine">All users of the organization. {reach} A dry run counts them.</p>}
     </>
   );
 }

@@ -4,9 +4,12 @@ import type { Uploads } from "../../state/composing/uploads.ts";
 import { Attachments } from "./attachments.tsx";
 import { Audience } from "./audience.tsx";
 import { AreaField, TextField } from "./field.tsx";
+import { Fold } from "./fold.tsx";
 import { JsonEditor } from "./json-editor.tsx";
+import { Keeping } from "./keeping.tsx";
 import { Segments } from "./segments.tsx";
 import { SendTime } from "./send-time.tsx";
+import { SilenceAndExpiry } from "./silence-and-expiry.tsx";
 
 type Props = {
   kinds: readonly Kind[];
@@ -96,38 +99,27 @@ export function ComposeForm(props: Props) {
           />
         </>
       ) : (
-        <Audience draft={draft} conversations={suggestions.conversations} mistakes={mistakes} onChange={onChange} />
+        <>
+          <Audience draft={draft} conversations={suggestions.conversations} mistakes={mistakes} onChange={onChange} />
+          <Keeping draft={draft} mistakes={mistakes} onChange={onChange} />
+        </>
       )}
       <JsonEditor label="x, custom parameters" value={draft.x} onChange={(x) => onChange({ x })} fault={xFault} />
-      <div class="checks">
-        <label>
-          <input
-            type="checkbox"
-            checked={draft.isSilent}
-            onChange={({ currentTarget }) => onChange({ isSilent: currentTarget.checked })}
-          />
-          <span>
-            Silent <span class="fine">Counts as unread nowhere, and no webhook tells of it.</span>
-          </span>
-        </label>
-      </div>
       <SendTime sendAt={draft.sendAt} mistake={mistakes.send_at} onChange={(sendAt) => onChange({ sendAt })} />
-      <details>
-        <summary>Id and request as JSON</summary>
-        <div class="stack">
-          <TextField
-            label="Id of the send"
-            isOptional
-            value={draft.id}
-            placeholder={placeholderId}
-            onChange={(id) => onChange({ id })}
-            error={mistakes.id}
-            hint={isLater ? idOfScheduled : idOfSend}
-            isId
-          />
-          <pre class="code">{JSON.stringify(request, undefined, 2)}</pre>
-        </div>
-      </details>
+      <SilenceAndExpiry draft={draft} mistake={mistakes.expires_at} onChange={onChange} />
+      <Fold summary="Id and request as JSON" isWrong={mistakes.id !== undefined}>
+        <TextField
+          label="Id of the send"
+          isOptional
+          value={draft.id}
+          placeholder={placeholderId}
+          onChange={(id) => onChange({ id })}
+          error={mistakes.id}
+          hint={isLater ? idOfScheduled : idOfSend}
+          isId
+        />
+        <pre class="code">{JSON.stringify(request, undefined, 2)}</pre>
+      </Fold>
       <div class="actions">
         <button type="button" disabled={isBusy} onClick={onDryRun}>
           Dry run

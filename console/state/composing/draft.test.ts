@@ -1,7 +1,16 @@
 import { expect, test } from "bun:test";
 import { readObject } from "./check-json.ts";
 import { checkSend } from "./check-send.ts";
-import { type Draft, localNow, requestOf, sendTimeOf, sortMistakes, type Upload, uploadMistakes } from "./draft.ts";
+import {
+  type Draft,
+  localNow,
+  requestOf,
+  sortMistakes,
+  timeMistakes,
+  timeOf,
+  type Upload,
+  uploadMistakes,
+} from "./draft.ts";
 
 const draft: Draft = {
   kind: "message",
@@ -14,6 +23,9 @@ const draft: Draft = {
   id: "",
   attachments: [{ key: 1, name: "label.pdf", size: "12", content_type: "" }],
   isSilent: false,
+  keepDays: "",
+  keepKey: "",
+  expires: undefined,
   sendAt: undefined,
 };
 
@@ -53,6 +65,42 @@ test("a silent draft asks for it in either operation", () => {
   expect([checkSend("message", message), checkSend("system_message", system)]).toEqual([[], []]);
 });
 
+test("a draft that expires says when in either operation, in ISO 8601", () => {
+  const expires_at = new Date(2026, 11, 1, 9).toISOString();
+  const ending = { ...draft, expires: "2026-12-01T09:00" };
+  const message = requestOf(ending, "demo", "id-1", {});
+  const system = requestOf({ ...ending, kind: "system_message" }, "demo", "id-1", {});
+  expect([message, system]).toMatchObject([{ message: { expires_at } }, { messageSystem: { expires_at } }]);
+  expect([checkSend("message", message), checkSend("system_message", system)]).toEqual([[], []]);
+  expect(timeMistakes(ending)).toEqual([]);
+});
+
+test("a system message is kept for so many days, and only then has a key", () => {
+  const kept = { ...draft, kind: "system_message", keepDays: "30", keepKey: "export 42" } as const;
+  const request = requestOf(kept, "demo", "id-1", {});
+  expect(request).toMatchObject({ messageSystem: { keep_days: 30, key: "export 42" } });
+  expect(checkSend("system_message", request)).toEqual([]);
+  const [unkept, unkeyed, message] = [{ keepDays: "" }, { keepKey: "" }, { kind: "message" as const }].map((change) =>
+    requestOf({ ...kept, ...change }, "demo", "id-1", {}),
+  );
+  expect(unkept).not.toHaveProperty("messageSystem.key");
+  expect(unkeyed).toMatchObject({ messageSystem: { keep_days: 30 } });
+  expect(unkeyed).not.toHaveProperty("messageSystem.key");
+  expect(message).not.toHaveProperty("message.keep_days");
+  for (const keepDays of ["0", "366", "1.5", "a week"]) {
+    const { fields } = sortMistakes(checkSend("system_message", requestOf({ ...kept, keepDays }, "demo", "i", {})));
+    expect(fields).toEqual({ keep_days: "must be a whole number from 1 to 365" });
+  }
+  const tooLong = requestOf({ ...kept, keepKey: "k".repeat(129) }, "demo", "i", {});
+  expect(sortMistakes(checkSend("system_message", tooLong)).fields).toHaveProperty("key");
+});
+
+test("a time that was asked for and is not given is a mistake", () => {
+  const { fields } = sortMistakes(timeMistakes({ ...draft, sendAt: "", expires: "" }));
+  expect(fields).toEqual({ send_at: "Choose a date and a time.", expires_at: "Choose a date and a time." });
+  expect(timeMistakes(draft)).toEqual([]);
+});
+
 test("mistakes are found by the contract's schemas, and stand at the field that they are about", () => {
   const attachments = [{ key: 1, name: "", size: "-1", content_type: "" }];
   const bad = { ...draft, senderId: "", cid: "a\u0007b", body: "\u0000", attachments };
@@ -84,15 +132,21 @@ test("what the server says of a scheduled request stands at the same fields", ()
     { pointer: "/send_at", detail: "is more than a year ahead" },
     { pointer: "/request/message/body", detail: "is too long" },
     { pointer: "/request/senderId", detail: "is too short" },
+    { pointer: "/request/message/expires_at", detail: "has passed" },
   ]);
-  expect(fields).toEqual({ send_at: "is more than a year ahead", body: "is too long", senderId: "is too short" });
+  expect(fields).toEqual({
+    send_at: "is more than a year ahead",
+    body: "is too long",
+    senderId: "is too short",
+    expires_at: "has passed",
+  });
   expect(rest).toEqual([]);
 });
 
 test("a time as typed is a point in time, and what is none is noticed", () => {
-  expect(sendTimeOf("2026-12-01T09:00")).toBe(new Date(2026, 11, 1, 9).toISOString());
-  expect(["", "tomorrow"].map(sendTimeOf)).toEqual([undefined, undefined]);
-  const inAnHour = Date.parse(sendTimeOf(localNow(60)) ?? "") - Date.now();
+  expect(timeOf("2026-12-01T09:00")).toBe(new Date(2026, 11, 1, 9).toISOString());
+  expect(["", "tomorrow"].map(timeOf)).toEqual([undefined, undefined]);
+  const inAnHour = Date.parse(timeOf(localNow(60)) ?? "") - Date.now();
   expect(inAnHour).toBeGreaterThan(58 * 60_000);
   expect(inAnHour).toBeLessThanOrEqual(60 * 60_000);
 });

@@ -34,12 +34,29 @@ export type Draft = {
   id: string;
   attachments: AttachmentDraft[];
   isSilent: boolean;
-  /** A local time, `2026-12-01T09:00`; `undefined` for now. */
+  /** How many days inboxes keep a system message. Empty: it is not kept. */
+  keepDays: string;
+  /** Of a system message that is kept. */
+  keepKey: string;
+  /** A local time, `2026-12-01T09:00`; `undefined` for never. */
+  expires: string | undefined;
+  /** A local time; `undefined` for now. */
   sendAt: string | undefined;
 };
 
+/** What each send starts with. The other members of a draft stay for the next send. */
+export const blank = {
+  body: "",
+  attachments: [],
+  isSilent: false,
+  keepDays: "",
+  keepKey: "",
+  expires: undefined,
+  id: "",
+} satisfies Partial<Draft>;
+
 /** The point in time that a local time means, in ISO 8601, or `undefined` if it is none. */
-export function sendTimeOf(local: string): string | undefined {
+export function timeOf(local: string): string | undefined {
   const date = new Date(local);
   return local === "" || Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
@@ -62,10 +79,15 @@ export function requestOf(
   id: string,
   x: CustomParameters,
 ): MessageEnvelope | SystemMessageEnvelope {
-  const { kind, senderId, cid, body, attachments, isSilent } = draft;
+  const { kind, senderId, cid, body, attachments, isSilent, expires = "" } = draft;
   const envelope = { organizationId, senderId };
-  const silently = isSilent ? { silent: true as const } : {};
-  if (kind === "system_message") return { ...envelope, messageSystem: { id, ...addressOf(draft), x, ...silently } };
+  const expiresAt = timeOf(expires);
+  const manner = {
+    ...(isSilent && { silent: true as const }),
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
+  };
+  if (kind === "system_message")
+    return { ...envelope, messageSystem: { id, ...addressOf(draft), x, ...keepingOf(draft), ...manner } };
   return {
     ...envelope,
     message: {
@@ -79,7 +101,7 @@ export function requestOf(
         ...(content_type !== "" && { content_type }),
         ...(upload?.is === "stored" && { file_id: upload.fileId }),
       })),
-      ...silently,
+      ...manner,
     },
   };
 }
@@ -93,6 +115,17 @@ export function uploadMistakes({ attachments }: Draft): { pointer: string; detai
   );
 }
 
+/** The times that were asked for and are not given. */
+export function timeMistakes({ sendAt, expires }: Draft): { pointer: string; detail: string }[] {
+  const asked = [
+    { pointer: "/send_at", time: sendAt },
+    { pointer: "/message/expires_at", time: expires },
+  ];
+  return asked.flatMap(({ pointer, time }) =>
+    time !== undefined && timeOf(time) === undefined ? [{ pointer, detail: "Choose a date and a time." }] : [],
+  );
+}
+
 const uploadFaults = {
   going: "is still being uploaded; wait for it, or remove it",
   failed: "is not uploaded; try again, or remove it",
@@ -103,6 +136,13 @@ function addressOf({ audience, cid, uids }: Draft): SystemMessageAddress {
   return audience === "conversation" ? { cid } : { uids: linesOf(uids) };
 }
 
+function keepingOf({ keepDays, keepKey }: Draft): { keep_days?: number; key?: string } {
+  if (keepDays === "") return {};
+  return { keep_days: Number(keepDays), ...(keepKey !== "" && { key: keepKey }) };
+}
+
+const fieldNames = new Set(["senderId", "send_at", "cid", "body", "x", "id", "uids", "keep_days", "key", "expires_at"]);
+
 /** Assigns errors to the form's fields, also those of a request that is scheduled. Returns the others as a list. */
 export function sortMistakes(errors: readonly { pointer: string; detail: string }[]) {
   const fields: Record<string, string> = {};
@@ -111,9 +151,8 @@ export function sortMistakes(errors: readonly { pointer: string; detail: string 
     const pointer = given.replace(/^\/request(?=\/)/, "");
     const [, first = "", second = "", index = "", member = ""] = pointer.split("/");
     const name = first === "senderId" || first === "send_at" ? first : second;
-    const isKnown = ["senderId", "send_at", "cid", "body", "x", "id", "uids"].includes(name);
     if (name === "attachments" && index !== "") fields[`attachments/${index}`] ??= `${member}: ${detail}`;
-    else if (isKnown)
+    else if (fieldNames.has(name))
       fields[name] ??= name === "uids" && index !== "" ? `Line ${Number(index) + 1}: ${detail}` : detail;
     else if (pointer === "/message") fields.body ??= detail;
     else rest.push(pointer === "" ? detail : `${pointer}: ${detail}`);

@@ -8,6 +8,8 @@ const dayMs = 24 * 3600 * 1000;
 /** The most days that a system message may be kept. */
 export const maxKeepDays = 365;
 
+const keepDaysRule = `must be a whole number from 1 to ${maxKeepDays}`;
+
 const maxMarked = 100;
 const maxPage = 100;
 
@@ -16,7 +18,7 @@ export const maxToldIds = 1_000;
 
 /** The members of a system message that stays in inboxes (api.md, 2.4). */
 export const keeping = {
-  keep_days: z.int().min(1).max(maxKeepDays).optional().meta({
+  keep_days: z.int(keepDaysRule).min(1, keepDaysRule).max(maxKeepDays, keepDaysRule).optional().meta({
     description:
       "Keeps it in the inbox of each user it is addressed to for so many days, at most for as long as messages are kept. Without it, users who are offline never receive it.",
   }),
