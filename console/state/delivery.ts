@@ -9,17 +9,41 @@ export type Report = Delivery &
   Pick<MessageReport["delivery"], "acknowledged_before_edit" | "acknowledged_before_recall"> & {
     /** Whether the recipients can be listed. Those of a system message to everyone cannot. */
     isListed: boolean;
+    /** Whether users who were offline get it later. */
+    isKept: boolean;
+    recalled_at: string | undefined;
+    expired_at: string | undefined;
+    superseded_by?: string | undefined;
   };
 
 /** Identifies a send: a message by its `server_mid`, a system message by its id and sender. */
 export type SentId = { kind: "message"; id: string } | { kind: "system_message"; id: string; senderId?: string };
 
 async function readDelivery(client: AdminClient, org: string, sent: SentId): Promise<Report> {
-  if (sent.kind === "message") return { ...(await client.getMessage(org, sent.id)).delivery, isListed: true };
+  if (sent.kind === "message") {
+    const { delivery, recalled_at, expired_at } = await client.getMessage(org, sent.id);
+    return { ...delivery, recalled_at, expired_at, isListed: true, isKept: true };
+  }
   const { senderId } = sent;
   const report = await client.getSystemMessage(org, sent.id, senderId === undefined ? {} : { senderId });
-  const { delivery, system_message } = report;
-  return { ...delivery, isListed: delivery.by_user !== undefined || system_message.cid !== undefined };
+  const { delivery, system_message, recalled_at, expired_at, superseded_by } = report;
+  const isListed = delivery.by_user !== undefined || system_message.cid !== undefined;
+  const isKept = system_message.created_at !== undefined;
+  return { ...delivery, recalled_at, expired_at, superseded_by, isListed, isKept };
+}
+
+type Prospects = Pick<Report, "recalled_at" | "expired_at" | "superseded_by" | "isKept">;
+
+/** Whether users who do not have it will get it. */
+export function outlookOf(kind: SentId["kind"], { recalled_at, expired_at, superseded_by, isKept }: Prospects): string {
+  if (recalled_at !== undefined) return "It was taken back, so the other users do not receive it.";
+  if (expired_at !== undefined) return "It has expired, so the other users do not receive it.";
+  if (kind === "message")
+    return "The other users are offline. They receive the message when their clients reconnect and recover what they missed.";
+  if (!isKept) return "The other users were offline. It is not kept, so they do not receive it.";
+  if (superseded_by !== undefined)
+    return "The other users were offline. They find it, or a newer one with its key, in their inboxes.";
+  return "The other users were offline. They find it in their inboxes.";
 }
 
 /** The report, and whether it is still being updated. */
@@ -29,8 +53,8 @@ export type Following = { delivery: Report | undefined; error: unknown; isFollow
 const waitsMs = [250, 500, 1_000, 2_000, 4_000];
 
 /**
- * Reads a report up to six times within eight seconds, at short intervals first, until everybody has received the send. Anyone still
- * missing is offline or slow to reach: `again` starts over.
+ * Reads a report up to six times within eight seconds, at short intervals first, until everybody has received the send, or nobody
+ * will any more. Anyone still missing is offline or slow to reach: `again` starts over.
  */
 export function useDelivery(org: string, sent: SentId): Following {
   const { client, noteFailure } = useConsole();
@@ -48,7 +72,9 @@ export function useDelivery(org: string, sent: SentId): Following {
       try {
         const delivery = await readDelivery(client, org, sent);
         if (isOver) return;
-        const waitMs = delivery.delivered_users >= delivery.recipients ? undefined : waitsMs[looks++];
+        const isOnItsWay = delivery.recalled_at === undefined && delivery.expired_at === undefined;
+        const isAwaited = isOnItsWay && delivery.delivered_users < delivery.recipients;
+        const waitMs = isAwaited ? waitsMs[looks++] : undefined;
         setState({ delivery, error: undefined, isFollowing: waitMs !== undefined });
         if (waitMs !== undefined) timer = setTimeout(() => void look(), waitMs);
       } catch (error) {

@@ -132,4 +132,36 @@ describe.if(chromium !== undefined)("sends that are kept or expire, in the conso
     await console.open("Scheduled");
     await page.getByText(/ · silent · kept for 1 day · key export 42 · expires /).waitFor();
   });
+
+  test("a report says whether the absent get a send, when it was taken back or expired, and what superseded it", async () => {
+    const org = await createOrganization(herald());
+    await org.user("alice");
+    await org.user("carol");
+    const { console, page } = await openCompose(org);
+    await using _ = console;
+    await page.getByText("System message", { exact: true }).click();
+    await page.getByLabel("To (users)").fill("carol");
+    await page.getByLabel("Keep for (days)").fill("7");
+    await press(page, "Send");
+    const mid = await page.getByRole("region", { name: "Sent" }).locator("dd.mono").first().innerText();
+    await console.sees("They find it in their inboxes.");
+    const report = page.getByRole("region", { name: "Delivery" });
+    expect(await report.getByText("Taken back").count()).toBe(0);
+
+    const path = org.path("system-messages", mid);
+    const superseded = await herald().admin<object>("GET", path);
+    const json = { ...superseded.body, expired_at: "2026-01-01T09:00:00.000Z", superseded_by: "export 43" };
+    await page.route(`**${path}?**`, (route) => route.fulfill({ json }));
+    await press(page, "Refresh");
+    await report.getByText("1 Jan 2026").waitFor();
+    await report.getByText("export 43").waitFor();
+    await report.getByText("It has expired, so the other users do not receive it.").waitFor();
+    await page.unroute(`**${path}?**`);
+
+    await org.recalledSystem("alice", mid);
+    await press(page, "Refresh");
+    await report.getByText("It was taken back, so the other users do not receive it.").waitFor();
+    await report.getByText("Taken back", { exact: true }).waitFor();
+    await console.expectAccessible("the report of what was taken back");
+  });
 });

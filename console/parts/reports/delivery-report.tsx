@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { useConsole, useOrganization } from "../../state/context.ts";
-import { type Report as DeliverySoFar, type SentId, useDelivery } from "../../state/delivery.ts";
+import { type Report as DeliverySoFar, outlookOf, type SentId, useDelivery } from "../../state/delivery.ts";
 import { Badge } from "../badge.tsx";
 import { Fact, Facts } from "../facts.tsx";
 import { Problem } from "../problem.tsx";
@@ -46,9 +46,7 @@ function Report({ sent, names }: { sent: SentId; names: Names }) {
           )}
           {!isFollowing && delivery.delivered_users < delivery.recipients && (
             <p class="fine">
-              {sent.kind === "message"
-                ? "The other users are offline. They receive the message when their clients reconnect and recover what they missed."
-                : "The other users were offline. They receive it only if it is kept in inboxes."}{" "}
+              {outlookOf(sent.kind, delivery)}{" "}
               <button type="button" class="link" onClick={again}>
                 Refresh
               </button>
@@ -62,7 +60,7 @@ function Report({ sent, names }: { sent: SentId; names: Names }) {
 
 function Numbers({ delivery }: { delivery: DeliverySoFar }) {
   const { delivered_connections, acknowledged_users, first_delivered_at, last_delivered_at } = delivery;
-  const { acknowledged_before_edit, acknowledged_before_recall } = delivery;
+  const { acknowledged_before_edit, acknowledged_before_recall, recalled_at, expired_at, superseded_by } = delivery;
   return (
     <Facts>
       <Fact name="Connections">{delivered_connections}</Fact>
@@ -71,6 +69,21 @@ function Numbers({ delivery }: { delivery: DeliverySoFar }) {
       {acknowledged_before_recall !== undefined && <Fact name="Before the recall">{acknowledged_before_recall}</Fact>}
       <Fact name="First">{first_delivered_at === null ? "–" : <Time at={first_delivered_at} isExact />}</Fact>
       <Fact name="Last">{last_delivered_at === null ? "–" : <Time at={last_delivered_at} isExact />}</Fact>
+      {recalled_at !== undefined && (
+        <Fact name="Taken back">
+          <Time at={recalled_at} isExact />
+        </Fact>
+      )}
+      {expired_at !== undefined && (
+        <Fact name="Expired">
+          <Time at={expired_at} isExact />
+        </Fact>
+      )}
+      {superseded_by !== undefined && (
+        <Fact name="Superseded by" isMono>
+          {superseded_by}
+        </Fact>
+      )}
     </Facts>
   );
 }
