@@ -4,6 +4,7 @@ import { Badge, OnlineBadge } from "../parts/badge.tsx";
 import { Secret } from "../parts/copy.tsx";
 import { Confirm } from "../parts/forms/dialog.tsx";
 import { ChoiceField } from "../parts/forms/field.tsx";
+import { Inbox } from "../parts/inbox.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Loaded, NotAllowed } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
@@ -11,7 +12,7 @@ import { useConsole, useOrganization } from "../state/context.ts";
 import { useAction, useLoading } from "../state/loading.ts";
 import { useOnlineUser } from "../state/online.ts";
 
-/** One user: presence, a test token, sign-out from all devices, and blocking. */
+/** One user: presence, a test token, sign-out from all devices, blocking, and the inbox. */
 export function User() {
   const { client, can, route, link } = useConsole();
   const org = useOrganization();
@@ -39,15 +40,18 @@ export function User() {
               </>
             )}
           </p>
-          {can("directory:write") ? (
-            <div class="two-columns">
-              <TestToken org={org} uid={uid} />
-              <SignOutUser org={org} uid={uid} />
-              <BlockUser org={org} uid={uid} isBlocked={blocked} onChange={user.reload} />
-            </div>
-          ) : (
-            <NotAllowed what="tokens and sessions" scope="directory:write" />
-          )}
+          <div class="two-columns">
+            {can("directory:write") ? (
+              <div class="stack">
+                <TestToken org={org} uid={uid} />
+                <SignOutUser org={org} uid={uid} />
+                <BlockUser org={org} uid={uid} isBlocked={blocked} onChange={user.reload} />
+              </div>
+            ) : (
+              <NotAllowed what="tokens and sessions" scope="directory:write" />
+            )}
+            <Inbox org={org} uid={uid} />
+          </div>
         </>
       )}
     </Loaded>

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { useHerald } from "../harness/servers/herald.ts";
+import { createKey } from "../harness/servers/keys.ts";
 import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 import { findChromium, launchChromium, screens, visit } from "./browser.ts";
 import { shoot } from "./screenshots.ts";
@@ -163,5 +164,72 @@ describe.if(chromium !== undefined)("sends that are kept or expire, in the conso
     await report.getByText("It was taken back, so the other users do not receive it.").waitFor();
     await report.getByText("Taken back", { exact: true }).waitFor();
     await console.expectAccessible("the report of what was taken back");
+  });
+
+  /** Opens the page of a user. */
+  async function openUser(org: Organization, uid: string, key?: string, screen = screens[2]) {
+    const console = await visit(browser, herald(), screen);
+    const { page } = console;
+    await console.signIn(key);
+    await page.goto(`${new URL(herald().url).origin}/console#/users/${uid}?org=${org.id}`);
+    await page.getByRole("heading", { level: 1, name: uid }).waitFor();
+    const items = page.getByRole("list", { name: "System messages, newest first" }).getByRole("listitem");
+    return { console, page, items };
+  }
+
+  test.each(screens)("the page of a user shows the inbox, and what the user has done with it: %j", async (screen) => {
+    const org = await createOrganization(herald());
+    const cid = await org.conversation(["alice", "bob"], "parcel news");
+    await org.sentSystem("alice", { id: "s-1", uids: ["bob"], keep_days: 7, x: { kind: "payment", amount: "12.50" } });
+    await org.sentSystem("alice", { id: "s-2", cid, keep_days: 7, key: "export 42", x: { export: "60 %" } });
+    await org.sentSystem("alice", { id: "s-3", uids: ["bob"], keep_days: 7, silent: true, x: { kind: "greeting" } });
+    await org.sentSystem("alice", { id: "not kept", uids: ["bob"] });
+    using bob = await org.socket("bob");
+    await bob.request("system_message_read", { ids: ["s-1"] });
+    await bob.request("system_message_read", { ids: ["s-2"], seen: true });
+    const { console, items } = await openUser(org, "bob", undefined, screen);
+    await using _ = console;
+    await items.nth(2).waitFor();
+    const shown = (await items.allInnerTexts()).map((text) =>
+      text.replaceAll(/\d\d:\d\d:\d\d/g, "…").split(/\s*\n\s*/),
+    );
+    expect(shown).toEqual([
+      ["alice", "…", "unread", "{", '"kind": "greeting"', "}", "s-3 · silent"],
+      ["alice", "…", "seen …", "{", '"export": "60 %"', "}", `s-2 · to ${cid} · key export 42`],
+      ["alice", "…", "read …", "{", '"kind": "payment",', '"amount": "12.50"', "}", "s-1"],
+    ]);
+    await console.expectAccessible("the page of a user with an inbox");
+    await shoot(console.page, "user-inbox", screen);
+  });
+
+  test("a long inbox is read in pages, and an empty one says how to fill it", async () => {
+    const org = await createOrganization(herald());
+    await org.user("alice");
+    await org.user("bob");
+    const { console, page, items } = await openUser(org, "bob");
+    await using _ = console;
+    await console.sees("The inbox is empty");
+    await console.expectAccessible("the page of a user with an empty inbox");
+    await Promise.all(
+      Array.from({ length: 51 }, (_, index) =>
+        org.sentSystem("alice", { id: `s-${index}`, uids: ["bob"], keep_days: 1 }),
+      ),
+    );
+    await press(page, "Refresh");
+    await items.nth(49).waitFor();
+    expect(await items.count()).toBe(50);
+    await press(page, "Show more");
+    await items.nth(50).waitFor();
+    expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0);
+  });
+
+  test("a key without `history:read` is told that it does not show the inbox, and does not ask for it", async () => {
+    const org = await createOrganization(herald());
+    await org.user("bob");
+    const { key } = await createKey(herald(), { scopes: ["directory:read"], organization: org.id });
+    const { console } = await openUser(org, "bob", key);
+    await using _ = console;
+    await console.sees("Your key does not show the inbox");
+    expect(console.requests.filter((address) => address.includes("system-messages"))).toEqual([]);
   });
 });
