@@ -6,6 +6,7 @@ import { serverUrl } from "../state/server.ts";
 const organization = "demo";
 const conversation = "welcome";
 const shownPeople = 3;
+const daysKept = 7;
 
 /** A user of the demo. */
 export type Person = { id: string; name: string };
@@ -16,7 +17,8 @@ export type Demo = {
   /** Issues a fresh token for the user's client. */
   token(uid: string): Promise<string>;
   send(from: string, body: string): Promise<void>;
-  sendSystem(from: string, to: string[] | "everyone"): Promise<void>;
+  /** Sends a system message. If it is kept, it waits in the inboxes of those who are offline. */
+  sendSystem(from: string, to: string[] | "everyone", isKept: boolean): Promise<void>;
 };
 
 /** The conversation that all demo users participate in. */
@@ -39,9 +41,10 @@ function demoOf(admin: AdminClient, people: Person[]): Demo {
     async send(senderId, body) {
       await admin.sendMessage({ organizationId: organization, senderId, message: { cid: conversation, body } });
     },
-    async sendSystem(senderId, to) {
+    async sendSystem(senderId, to, isKept) {
       const x = { kind: "wave", sent_with: "the demo page" };
-      const messageSystem = to === "everyone" ? ({ everyone: true, x } as const) : { uids: to, x };
+      const address = to === "everyone" ? ({ everyone: true } as const) : { uids: to };
+      const messageSystem = { ...address, x, ...(isKept && { keep_days: daysKept }) };
       await admin.sendSystemMessage({ organizationId: organization, senderId, messageSystem });
     },
   };

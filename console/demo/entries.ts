@@ -1,10 +1,10 @@
 import type { Message, MessageDelete, MessageEdit, SystemMessage, SystemMessageDelete } from "../../sdk/types.ts";
 
-/** An entry in a user's window. `isCaughtUp` marks messages that were sent while the user was offline. */
+/** An entry in a user's window. `isCaughtUp` marks what was sent while the user was offline. */
 export type Entry =
   | { kind: "message"; key: string; message: Message; isCaughtUp: boolean }
   | { kind: "message_delete"; key: string; message: MessageDelete }
-  | { kind: "system_message"; key: string; message: SystemMessage }
+  | { kind: "system_message"; key: string; message: SystemMessage; isCaughtUp: boolean }
   | { kind: "system_message_delete"; key: string; message: SystemMessageDelete };
 
 const maxEntries = 200;
@@ -33,10 +33,10 @@ export function withRecall(entries: Entry[], recall: MessageDelete): Entry[] {
 }
 
 /** Appends a system message to the entries. */
-export function withSystemMessage(entries: Entry[], message: SystemMessage): Entry[] {
+export function withSystemMessage(entries: Entry[], message: SystemMessage, isCaughtUp: boolean): Entry[] {
   const key = `system ${message.from} ${message._id}`;
   if (entries.some((entry) => entry.key === key)) return entries;
-  return cut([...entries, { kind: "system_message", key, message }]);
+  return cut([...entries, { kind: "system_message", key, message, isCaughtUp }]);
 }
 
 function cut(entries: Entry[]): Entry[] {

@@ -21,8 +21,12 @@ export function EntryRow({ entry, uid, people, showsJson, files }: Props) {
   return (
     <li class={`entry ${looks[entry.kind]} ${isOwn ? "own" : ""}`}>
       <p class="meta">
-        {entry.kind === "system_message" && <span class="badge system">system message</span>}
-        {entry.kind === "message" && entry.isCaughtUp && <span class="badge accent">sent while away</span>}
+        {entry.kind === "system_message" && (
+          <span class="badge system">
+            {entry.message.created_at === undefined ? "system message" : "kept system message"}
+          </span>
+        )}
+        {"isCaughtUp" in entry && entry.isCaughtUp && <span class="badge accent">sent while away</span>}
         <span>{isOwn ? "You" : sender}</span> <time dateTime={time.toISOString()}>{timeOfDay(time)}</time>
       </p>
       {entry.kind === "message_delete" && <p class="body">has taken back this message</p>}

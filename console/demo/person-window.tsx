@@ -2,6 +2,7 @@ import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Demo, Person } from "./demo.ts";
 import { EntryRow } from "./entry-row.tsx";
 import { explain } from "./explain.ts";
+import { Bell, InboxList } from "./inbox.tsx";
 import { type Standing, useClient } from "./use-client.ts";
 
 type Props = { demo: Demo; person: Person; showsJson: boolean };
@@ -10,8 +11,10 @@ const nearEndPixels = 40;
 
 /** One user: the connection's state, the received messages, and a form to send. */
 export function PersonWindow({ demo, person, showsJson }: Props) {
-  const { standing, entries, fileUrl, goOffline, comeBack } = useClient(demo, person.id);
-  const files = { fileUrl, isOnline: standing.state === "connected" };
+  const { standing, entries, inbox, fileUrl, goOffline, comeBack } = useClient(demo, person.id);
+  const [showsInbox, setShowsInbox] = useState(false);
+  const isOnline = standing.state === "connected";
+  const files = { fileUrl, isOnline };
   const heading = useId();
   const isAway = standing.state === "stopped" || standing.state === "closed";
   const list = useRef<HTMLDivElement>(null);
@@ -37,12 +40,14 @@ export function PersonWindow({ demo, person, showsJson }: Props) {
       <header>
         <h2 id={heading}>{person.name}</h2>
         <StandingBadge standing={standing} />
+        <Bell person={person} unread={inbox.unread} isOpen={showsInbox} onToggle={() => setShowsInbox(!showsInbox)} />
         <button type="button" class="small" onClick={isAway ? comeBack : goOffline}>
           {isAway ? "Go online" : "Go offline"}
           <span class="visually-hidden"> as {person.name}</span>
         </button>
       </header>
       {standing.problem !== undefined && standing.state !== "connected" && <p class="problem">{standing.problem}</p>}
+      {showsInbox && <InboxList inbox={inbox} person={person} people={demo.people} isOnline={isOnline} />}
       <div
         ref={list}
         class="scroller"
@@ -96,6 +101,7 @@ function StandingBadge({ standing: { state, retryInMs } }: { standing: Standing 
 /** Sends through the admin API, as a backend would. Connections only receive. */
 function Composer({ demo, person }: { demo: Demo; person: Person }) {
   const [body, setBody] = useState("");
+  const [isKept, setIsKept] = useState(false);
   const [fault, setFault] = useState<string | undefined>(undefined);
   const others = demo.people.filter(({ id }) => id !== person.id);
   const field = useId();
@@ -153,6 +159,7 @@ function Composer({ demo, person }: { demo: Demo; person: Person }) {
               demo.sendSystem(
                 person.id,
                 others.map(({ id }) => id),
+                isKept,
               ),
             )
           }
@@ -160,9 +167,17 @@ function Composer({ demo, person }: { demo: Demo; person: Person }) {
           Send a system message to {others.map(({ name }) => name).join(" and ")}
         </button>
       )}
-      <button type="button" class="link" onClick={() => void attempt(() => demo.sendSystem(person.id, "everyone"))}>
+      <button
+        type="button"
+        class="link"
+        onClick={() => void attempt(() => demo.sendSystem(person.id, "everyone", isKept))}
+      >
         Send one to everyone
       </button>
+      <label class="choice">
+        <input type="checkbox" checked={isKept} onChange={({ currentTarget }) => setIsKept(currentTarget.checked)} />
+        Keep it for those who are offline
+      </label>
       {fault !== undefined && (
         <p class="problem" role="alert">
           {fault}

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { createClient } from "../../sdk/client.ts";
 import type { Client, ClientState } from "../../sdk/client-options.ts";
+import type { InboxSnapshot, InboxView } from "../../sdk/views/inbox.ts";
 import { serverUrl } from "../state/server.ts";
 import { type Demo, demoConversation } from "./demo.ts";
 import { type Entry, withEdit, withMessage, withRecall, withSystemMessage, withSystemRecall } from "./entries.ts";
@@ -9,21 +10,27 @@ import { explain, isAbsence } from "./explain.ts";
 /** The status of a connection: its state, the time until the next attempt, and the last problem. */
 export type Standing = { state: ClientState; retryInMs?: number | undefined; problem?: string | undefined };
 
+/** A user's inbox as it is now, and what the user can do with it. */
+export type Inbox = InboxSnapshot & Pick<InboxView, "markRead" | "markSeen" | "loadMore">;
+
 /** A user's client. */
 export type Person = {
   standing: Standing;
   entries: Entry[];
+  inbox: Inbox;
   fileUrl: Client["fileUrl"];
   goOffline(): void;
   comeBack(): void;
 };
 
 const historyShown = 20;
+const noInbox: InboxSnapshot = { items: [], unread: 0, hasMore: false, isLoaded: false, error: undefined };
 
 /** Connects a user through the SDK while the component is mounted, and collects what arrives. */
 export function useClient(demo: Demo, uid: string): Person {
   const [standing, setStanding] = useState<Standing>({ state: "connecting" });
   const [entries, setEntries] = useState<Entry[]>([]);
+  const [inbox, setInbox] = useState(noInbox);
   const client = useRef<Client | undefined>(undefined);
 
   useEffect(() => {
@@ -54,7 +61,10 @@ export function useClient(demo: Demo, uid: string): Person {
         const wasMissed = isCatchingUp;
         setEntries((before) => withMessage(before, message, wasMissed));
       },
-      onSystemMessage: (message) => setEntries((before) => withSystemMessage(before, message)),
+      onSystemMessage: (message) => {
+        const wasMissed = isCatchingUp;
+        setEntries((before) => withSystemMessage(before, message, wasMissed));
+      },
       onMessageEdit: (edit) => setEntries((before) => withEdit(before, edit)),
       onMessageDelete: (recall) => setEntries((before) => withRecall(before, recall)),
       onSystemMessageDelete: (recall) => setEntries((before) => withSystemRecall(before, recall)),
@@ -71,8 +81,12 @@ export function useClient(demo: Demo, uid: string): Person {
       },
     });
     client.current = made;
+    const leave = made.inbox.subscribe(() => setInbox(made.inbox.getSnapshot()));
     made.start();
-    return () => made.stop();
+    return () => {
+      leave();
+      made.stop();
+    };
   }, [demo, uid]);
 
   const fileUrl = useCallback(async (fileId: string) => await client.current?.fileUrl(fileId), []);
@@ -80,6 +94,12 @@ export function useClient(demo: Demo, uid: string): Person {
   return {
     standing,
     entries,
+    inbox: {
+      ...inbox,
+      markRead: async (ids) => await client.current?.inbox.markRead(ids),
+      markSeen: async (ids) => await client.current?.inbox.markSeen(ids),
+      loadMore: async () => await client.current?.inbox.loadMore(),
+    },
     fileUrl,
     goOffline: () => client.current?.stop(),
     comeBack: () => client.current?.start(),

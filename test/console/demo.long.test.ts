@@ -20,12 +20,17 @@ function personOf({ page }: Visit, name: string) {
     is: (standing: string | RegExp) => region.getByRole("status").filter({ hasText: standing }).waitFor(),
     shown: () => region.locator(".entry .body").allInnerTexts(),
     press: (button: string) => region.getByRole("button", { name: button }).click(),
+    keeps: () => region.getByLabel("Keep it for those who are offline").check(),
+    hasUnread: (count: number) => region.getByRole("button", { name: `Inbox of ${name}, ${count} unread` }).waitFor(),
+    inbox: region.getByRole("list", { name: `Inbox of ${name}` }).getByRole("listitem"),
     async write(text: string) {
       await page.getByLabel(`Message as ${name}`).fill(text);
       await page.keyboard.press("Enter");
     },
   };
 }
+
+type People = Record<"Alice" | "Bob" | "Carol", ReturnType<typeof personOf>>;
 
 const names = ["Alice", "Bob", "Carol"];
 
@@ -80,6 +85,77 @@ describe.if(chromium !== undefined)("the demo page in Chromium", () => {
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByLabel("Admin API key").waitFor();
     expect(await page.evaluate(() => JSON.stringify(sessionStorage) + location.href)).not.toContain(server.key);
+    await server.stop();
+  });
+
+  test.each(screens)("a kept system message waits for a user, behind a bell: %j", async (screen) => {
+    await using server = await startHerald({ env: { HERALD_DEMO: "1" } });
+    await using demo = await visit(browser, server, { ...screen, path: "/console/demo" });
+    const { page } = demo;
+    const { Alice, Bob, Carol } = (await openDemo(demo, server.key)) as People;
+    await Bob.press("Inbox of Bob");
+    await Bob.sees("The inbox is empty.");
+    await Bob.press("Inbox of Bob");
+    await Alice.write("Hello, both of you!");
+    await Bob.sees("Hello, both of you!");
+    await Bob.press("Go offline");
+    await Bob.is("offline");
+    await Alice.press("Send a system message to Bob and Carol");
+    await Carol.sees("system message");
+    await Alice.keeps();
+    await Alice.press("Send a system message to Bob and Carol");
+    await Carol.hasUnread(1);
+    await Alice.press("Send one to everyone");
+    await Alice.hasUnread(1);
+    await Bob.hasUnread(0);
+    await Bob.press("Go online");
+    await Bob.hasUnread(2);
+    await page.getByRole("region", { name: "Bob" }).getByText("sent while away").nth(1).waitFor();
+    expect(await Bob.shown()).toHaveLength(3); // and not the one that is not kept
+
+    await Bob.press("Inbox of Bob");
+    await Bob.inbox.getByText("seen").nth(1).waitFor();
+    await Bob.hasUnread(2);
+    await demo.expectAccessible("the inbox of the demo");
+    await shoot(page, "demo-inbox", screen);
+    await Bob.inbox.first().getByRole("button", { name: "Mark as read" }).click();
+    await Bob.hasUnread(1);
+    await page.locator("ol:focus").waitFor(); // what was pressed is gone
+    await Bob.inbox.first().getByText("read", { exact: true }).waitFor();
+    await Bob.press("Mark all as read");
+    await Bob.hasUnread(0);
+    await Bob.press("Go offline");
+    await Bob.is("offline");
+    expect(await page.getByRole("button", { name: "Mark as read" }).count()).toBe(0);
+    await page.reload();
+    await Bob.hasUnread(0);
+    await Carol.hasUnread(2);
+    await server.stop();
+  });
+
+  test("what is taken back leaves the inbox", async () => {
+    await using server = await startHerald({ env: { HERALD_DEMO: "1" } });
+    await using demo = await visit(browser, server, { path: "/console/demo" });
+    const { Bob } = (await openDemo(demo, server.key)) as People;
+    const send = (id: string) =>
+      server.admin("POST", "/admin/message/system", {
+        organizationId: "demo",
+        senderId: "alice",
+        messageSystem: { id, uids: ["bob"], keep_days: 1, x: { text: id } },
+      });
+    await send("first");
+    await send("second");
+    await Bob.hasUnread(2);
+    await Bob.press("Inbox of Bob");
+    await Bob.inbox.getByText("first").waitFor();
+    await server.admin("DELETE", "/admin/message/system", {
+      organizationId: "demo",
+      senderId: "alice",
+      messageSystemDelete: { ids: ["first"] },
+    });
+    await Bob.hasUnread(1);
+    expect(await Bob.inbox.allInnerTexts()).toEqual([expect.stringContaining("second")]);
+    await Bob.sees("has taken back this system message");
     await server.stop();
   });
 
