@@ -9,7 +9,7 @@ const silent = z.literal(true).optional().meta({
 });
 
 const expiresAt = isoTime.optional().meta({
-  description: "When it ends: clients should not show it from then on. Present if it was sent with that time.",
+  description: "When it ends: clients should not show it from then on. Absent if it has no end.",
 });
 
 /**
