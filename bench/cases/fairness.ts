@@ -6,6 +6,7 @@ import { compare } from "../harness/report/report.ts";
 import { type Contender, inRounds, type Measures, type Pace, type Series } from "../harness/report/rounds.ts";
 import { openHeraldStage } from "../harness/stage.ts";
 import type { Case, Findings } from "./case.ts";
+import { connecting, connectsTo } from "./connects.ts";
 import { type Cue, deliveriesOn } from "./deliveries.ts";
 import { sendsTo, startLoad, warmUp } from "./sends.ts";
 
@@ -26,7 +27,7 @@ const noLess = { target: { atLeast: 0.95 } };
  */
 export const fairness: Case = async (dataDir, pace) => {
   const herald = await startHerald(dataDir);
-  await herald.putConversation(benchOrg.quiet, ["connecting"]);
+  await herald.putConversation(benchOrg.quiet, [connecting]);
   for (const org of [...heavy, ...light, neighbour]) await herald.putConversation(benchOrg.quiet, [], org);
   await warmUp(herald, pace.warmUpMs * 10);
   const cue: Cue = { onComplete: () => undefined };
@@ -190,34 +191,4 @@ function linesTo(herald: HeraldPeer): Contender {
       return { perSecond: (lines * 1000) / (performance.now() - startedAt) };
     },
   };
-}
-
-/** Connects one after the other; each asks for something and closes. */
-function connectsTo(herald: HeraldPeer): Contender {
-  return {
-    name: herald.name,
-    async run(ms): Promise<Measures> {
-      const [token] = await herald.tokensOf(["connecting"]);
-      const startedAt = performance.now();
-      let connects = 0;
-      while (performance.now() - startedAt < ms) {
-        await connectOnce(`${herald.url.replace("http", "ws")}/ws`, `${token}`);
-        connects++;
-      }
-      return { perSecond: (connects * 1000) / (performance.now() - startedAt) };
-    },
-  };
-}
-
-function connectOnce(url: string, token: string): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const socket = new WebSocket(url);
-  socket.onopen = () => socket.send(JSON.stringify({ request: { connect: { token }, id: 1 } }));
-  socket.onmessage = ({ data }) => {
-    if (String(data).includes('"error"')) reject(new Error(`a connection was refused: ${data}`));
-    socket.close();
-    resolve();
-  };
-  socket.onerror = () => reject(new Error("a connection was refused"));
-  return promise;
 }

@@ -7,6 +7,7 @@ import { inRounds, type Pace, type Series } from "../harness/report/rounds.ts";
 import { type Measured, renderPairs } from "../harness/report/side-by-side.ts";
 import { openHeraldStage } from "../harness/stage.ts";
 import type { Case, Findings } from "./case.ts";
+import { connecting, connectsTo } from "./connects.ts";
 import { type Cue, deliveriesOn } from "./deliveries.ts";
 import { sendsTo, warmUp } from "./sends.ts";
 
@@ -17,6 +18,12 @@ const conversation = "hall";
 const sendsMeasured = {
   perSecond: ["sends", "/s"],
   serverCpuMicros: ["CPU of a send", "µs"],
+  othersBusy: ["other programs, in cores", ""],
+} as const;
+
+const connectsMeasured = {
+  perSecond: ["connects", "/s"],
+  serverCpuMicros: ["CPU of a connect", "µs"],
   othersBusy: ["other programs, in cores", ""],
 } as const;
 
@@ -49,6 +56,11 @@ const deliveries =
     return { measured: deliveriesMeasured, series: await inRounds(contenders, pace) };
   };
 
+async function connects(places: readonly Place[], pace: Pace): Promise<Part> {
+  const contenders = places.map(({ name, herald }) => ({ ...connectsTo(herald), name }));
+  return { measured: connectsMeasured, series: await inRounds(contenders, pace) };
+}
+
 /** Measures nodes of several checkouts by turns under one kind of load. */
 type RunLoad = (places: readonly Place[], pace: Pace) => Promise<Part>;
 
@@ -59,10 +71,11 @@ export const loads: Readonly<Record<string, RunLoad>> = {
   [`${callers} callers, ids by time`]: sends(callers, "rising"),
   [`${listeners} listeners, 1 in flight`]: deliveries(1),
   [`${listeners} listeners, 16 in flight`]: deliveries(16),
+  "connects, one after the other": connects,
 };
 
 /**
- * Measures sends and deliveries of this checkout and of another by turns: has a change made them slower? Two nodes of one
+ * Measures sends, deliveries and connects of this checkout and of another by turns: has a change made them slower? Two nodes of one
  * checkout differ by up to 8 %, however long they run, so each round starts two of its own.
  */
 export const regression: Case = async (dataDir, pace, { against }) => {
@@ -107,7 +120,7 @@ export async function measurePair(
 /** Starts a node of the checkout, warm, with its listeners connected. */
 async function openPlace(dataDir: string, { name, root }: Checkout, warmUpMs: number) {
   const herald = await startHerald(join(dataDir, name), {}, { root });
-  await herald.putConversation(benchOrg.quiet, []);
+  await herald.putConversation(benchOrg.quiet, [connecting]);
   await warmUp(herald, warmUpMs); // the compiler needs about eight seconds for it
   const cue: Cue = { onComplete: () => undefined };
   const stage = await openHeraldStage(herald, conversation, listeners, { onComplete: () => cue.onComplete() });
