@@ -2,6 +2,7 @@ import { z } from "zod";
 import { unavailable } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
+import { logStart } from "../../contract/log/log-place.ts";
 import type { InboxItem } from "../../contract/messages/inbox.ts";
 import { objectWith } from "../../lib/json/json-values.ts";
 import { createBatcher } from "../../lib/queues/batcher.ts";
@@ -100,10 +101,10 @@ export function createInboxes(dependencies: Dependencies) {
   /** What a call marks: the items among `ids`, or without them all that are not marked yet. */
   async function scopeOf(org: string, uid: string, ids: readonly string[] | undefined, seenOnly: boolean, now: number) {
     if (ids !== undefined) return { items: await inboxes.named(org, uid, ids, now), upTo: undefined };
-    const upTo = (await log.heads([org])).get(org)?.offset ?? 0;
+    const upTo = (await log.heads([org])).get(org) ?? logStart;
     const { seen, read } = await inboxes.marks(org, uid);
     const ranges = seenOnly ? seen : read;
-    const isNew = ({ offset }: { offset: number }) => offset <= upTo && timeOf(ranges, offset) === undefined;
+    const isNew = ({ offset }: { offset: number }) => offset <= upTo.offset && timeOf(ranges, offset) === undefined;
     const fresh = (await inboxes.items(org, uid, { after: markedUpTo(ranges), now })).filter(isNew);
     const places = await placesOf(org, fresh.slice(0, mostMarked));
     return { items: places.map((place) => ({ ...place, before: 0 })), upTo };

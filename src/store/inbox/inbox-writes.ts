@@ -96,8 +96,8 @@ export function createInboxWrites({ writer }: { writer: LogWriter }): InboxWrite
         const current = new Map(before);
         for (const mark of live) {
           const { org, uid } = mark;
-          const [newest] = mark.items;
-          if (newest !== undefined && ids.get(joinIds(org, newest.offset)) !== newest.id) continue;
+          const anchor = anchorOf(mark);
+          if (anchor !== undefined && ids.get(joinIds(org, anchor.offset)) !== anchor.id) continue;
           const key = joinIds(org, uid);
           const known = current.get(key) ?? noMarks;
           const isNew = ({ offset }: { offset: number }) =>
@@ -132,7 +132,7 @@ function marksAfter({ seen, read }: Marks, { items, upTo, seenOnly, now }: NewMa
     compacted(
       upTo === undefined
         ? items.reduceRight((all, { offset, before }) => withRange(all, before + 1, offset, now), [...ranges])
-        : withRange(ranges, 1, Math.min(upTo, head), now),
+        : withRange(ranges, 1, Math.min(upTo.offset, head), now),
     );
   return { seen: add(seen), read: seenOnly ? read : add(read) };
 }
@@ -153,10 +153,18 @@ async function findMarks({ rows }: Transaction, marks: readonly NewMark[]): Prom
   return new Map(found.map(({ org, uid, marks }) => [joinIds(org, uid), readMarks(marks)]));
 }
 
-/** The ids of the events that stand where the newest item of each mark stood. */
+/** The last place that a mark is about: if its event is still there, the log up to it is the one that was looked at. */
+function anchorOf({ items: [newest], upTo }: NewMark): { offset: number; id: string | undefined } | undefined {
+  return upTo?.id === undefined ? newest : upTo;
+}
+
+/** The ids of the events that stand at the anchors of marks. */
 async function findIds({ rows }: Transaction, marks: readonly NewMark[]): Promise<Map<string, string>> {
   type Found = Row & { org: string; offset: number; id: string };
-  const newest = marks.flatMap(({ org, items: [item] }) => (item === undefined ? [] : [{ org, offset: item.offset }]));
-  const found = await rows.find<Found>("event", ["org", "offset", "id"], distinctRows(newest));
+  const places = marks.flatMap((mark) => {
+    const anchor = anchorOf(mark);
+    return anchor === undefined ? [] : [{ org: mark.org, offset: anchor.offset }];
+  });
+  const found = await rows.find<Found>("event", ["org", "offset", "id"], distinctRows(places));
   return new Map(found.map(({ org, offset, id }) => [joinIds(org, Number(offset)), id]));
 }

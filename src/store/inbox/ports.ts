@@ -1,3 +1,4 @@
+import type { LogPlace } from "../../contract/log/log-place.ts";
 import type { TimedRange } from "../../lib/timed-ranges.ts";
 import type { MissedEvent } from "../messages/ports.ts";
 
@@ -44,8 +45,8 @@ export type NewMark = {
   uid: string;
   /** What is marked, newest first. */
   items: readonly InboxItemPlace[];
-  /** Marks everything up to this offset, of which `items` are those that were not marked. */
-  upTo: number | undefined;
+  /** Marks everything up to this place, of which `items` are those that were not marked. */
+  upTo: LogPlace | undefined;
   seenOnly: boolean;
   now: number;
 };
@@ -54,7 +55,7 @@ export type NewMark = {
 export type InboxWrites = {
   /**
    * Adds the marks in one commit, and tells each user's connections what is newly marked. An earlier mark keeps its time. Does nothing
-   * if the newest item is no longer in its place, after a failover to a standby that lagged.
+   * if another event stands in the place of the newest item or at `upTo`, after a failover to a standby that lagged.
    */
   markAll(marks: NewMark[]): Promise<void>;
 };

@@ -107,7 +107,7 @@ export function describeInboxes(engine: string, open: OpenDatabase): void {
         const [seenOnly, isAll] = [random.next() < 0.4, random.next() < 0.3];
         const inbox = inboxOf(uid);
         const named = inbox.filter(() => random.next() < 0.3).map(({ mid }) => mid);
-        const head = (await store.log.heads([org])).get(org)?.offset ?? 0;
+        const head = (await store.log.heads([org])).get(org);
         const marked = isAll
           ? (await list(org, uid, now)).map((place) => ({ ...place, before: 0 }))
           : await store.inboxes.named(org, uid, [...named, "nothing"], now);
@@ -207,7 +207,8 @@ export function describeInboxes(engine: string, open: OpenDatabase): void {
       );
       await Promise.all(sends.map((send) => store.sends.append(send)));
       const places = await list(org, "u2", 1);
-      const all = { org, uid: "u2", items: places.map((place) => ({ ...place, before: 0 })), upTo: 2_000, now: 5_000 };
+      const upTo = { offset: 2_000, id: undefined };
+      const all = { org, uid: "u2", items: places.map((place) => ({ ...place, before: 0 })), upTo, now: 5_000 };
       announced.length = 0;
       await store.inboxes.markAll([
         { ...all, seenOnly: true },
@@ -229,7 +230,7 @@ export function describeInboxes(engine: string, open: OpenDatabase): void {
       expect(await store.inboxes.marks(org, "u1")).toBe(noMarks);
     });
 
-    test("mark nothing if another event stands where the newest item stood", async () => {
+    test("mark nothing if another event stands where the newest item, or the end of the log, stood", async () => {
       const { store, announced } = context;
       const org = await context.createOrganization(["u1"]);
       await store.sends.append(
@@ -240,6 +241,9 @@ export function describeInboxes(engine: string, open: OpenDatabase): void {
       announced.length = 0;
       const items = [{ ...place, id: createId(), before: 0 }];
       await store.inboxes.markAll([{ org, uid: "u1", items, upTo: undefined, seenOnly: false, now: 1 }]);
+      const upTo = { offset: place.offset, id: createId() };
+      const there = [{ ...place, before: 0 }];
+      await store.inboxes.markAll([{ org, uid: "u1", items: there, upTo, seenOnly: false, now: 1 }]);
       expect(announced).toEqual([]);
       expect(await store.inboxes.marks(org, "u1")).toBe(noMarks);
     });
