@@ -1,7 +1,8 @@
 import type { Random } from "../harness/random.ts";
+import type { InboxClimate } from "./climate-inboxes.ts";
 
 /** The world of one seed: its size, and what goes wrong in it. Times in milliseconds, chances from 0 to 1. */
-export type Climate = ReturnType<typeof chooseClimate>;
+export type Climate = ReturnType<typeof chooseClimate> & InboxClimate;
 
 /**
  * Chooses a climate. Each kind of trouble is present in some worlds and absent in others, so that none hides another.

@@ -29,7 +29,7 @@ const livelyFailover = {
 };
 
 /** A product with a bug, and what the judge must say about it, unless anything will do. */
-type PlantedBug = Variant & { sign?: RegExp };
+export type PlantedBug = Variant & { sign?: RegExp };
 
 /** Bugs that the simulation must find, by name: in a part of the product, or in its surroundings. */
 export const plantedBugs: Record<string, PlantedBug> = {

@@ -2,13 +2,17 @@ import { createSigner } from "../../src/bus/signatures.ts";
 import { createSignedTexts } from "../../src/bus/signed-texts.ts";
 import { createGateway } from "../../src/gateway/gateway.ts";
 import { createThreadScheduler } from "../../src/lib/event-loop/thread-scheduler.ts";
+import { createInboxes } from "../../src/services/messages/inboxes.ts";
 import { createRecovery } from "../../src/services/messages/recovery.ts";
 import { createSessions } from "../../src/services/sessions/sessions.ts";
+import { createInboxWrites } from "../../src/store/inbox/inbox-writes.ts";
 import { planReads } from "../../src/store/reads/read-plan.ts";
 
 /** The code under test, unchanged. */
 export const product = {
   createGateway,
+  createInboxes,
+  createInboxWrites,
   createRecovery,
   createSessions,
   createSigner,

@@ -7,6 +7,7 @@ import { simulate } from "./world.ts";
 const isOneSeed = process.env.TEST_SEED !== undefined;
 const firstSeed = createRandom().seed;
 const seeds = isOneSeed ? 1 : 430;
+const seedsWithInboxes = isOneSeed ? 1 : 200;
 
 describe("several nodes, writers and clients on a failing bus", () => {
   test(
@@ -15,11 +16,22 @@ describe("several nodes, writers and clients on a failing bus", () => {
     searchTimeoutMs,
   );
 
-  test("the same seed gives the same world, to the last line, and another seed a different one", () => {
-    for (let seed = 1; seed <= 20; seed++) {
-      const { trace } = simulate(seed, { product }, true);
-      expect(simulate(seed, { product }, true).trace).toEqual(trace);
-      expect(simulate(seed + 1, { product }, true).trace).not.toEqual(trace);
-    }
-  });
+  test(
+    "every inbox, count and page agrees with the log, and so does what connections hear of them",
+    () => expectWhole(firstSeed, seedsWithInboxes, { product, hasInboxes: true }),
+    searchTimeoutMs,
+  );
+
+  test.each([false, true])(
+    "the same seed gives the same world, and another seed another (inboxes: %p)",
+    (hasInboxes) => {
+      const play = (seed: number) => simulate(seed, { product, hasInboxes }, true).trace;
+      for (let seed = 1; seed <= 20; seed++) {
+        const trace = play(seed);
+        expect(play(seed)).toEqual(trace);
+        expect(play(seed + 1)).not.toEqual(trace);
+      }
+    },
+    searchTimeoutMs,
+  );
 });

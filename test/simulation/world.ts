@@ -9,16 +9,22 @@ import {
   retentionMs,
   threadMsOf,
 } from "./climate.ts";
-import { judge } from "./judge.ts";
-import { judgeReads } from "./judge-reads.ts";
+import { chooseInboxes, noInboxes } from "./climate-inboxes.ts";
+import { judgeListings } from "./judge/inbox-answers.ts";
+import { judge } from "./judge/judge.ts";
+import { judgeMarks } from "./judge/marks.ts";
+import { judgeReads } from "./judge/reads.ts";
 import { runBurst } from "./models/burst.ts";
+import { describe } from "./models/changes.ts";
 import { type Hearing, recordSession, runClient } from "./models/client.ts";
 import { createCluster } from "./models/cluster.ts";
 import { createDatabase, type Database } from "./models/database.ts";
+import type { InboxFlaw } from "./models/inbox-rows.ts";
+import { type Listing, runMarker } from "./models/marker.ts";
 import type { Node } from "./models/node.ts";
 import { runReader } from "./models/reader.ts";
 import { inSimulatedTime, pause, type SimulatedTime } from "./models/time.ts";
-import { runWriter, type Writing } from "./models/writer.ts";
+import { announceLater, runWriter, type Writing } from "./models/writer.ts";
 import type { Product } from "./product.ts";
 
 /** After this, a node holds nothing for connections that are gone. */
@@ -30,6 +36,10 @@ export type Variant = {
   writing?: Writing;
   /** Whether a node checks the heads when the bus is back; true by default. */
   checksHeadsOnConnect?: boolean;
+  /** Whether system messages are kept in inboxes and taken back; false by default. */
+  hasInboxes?: boolean;
+  /** A bug of the database that is to be found. */
+  inboxFlaw?: InboxFlaw;
   /** Traits of the world for any seed, for what only rare worlds show. */
   climate?: Partial<Climate>;
 };
@@ -42,8 +52,11 @@ export type Report = {
   /** Everything that happened, one line each; empty unless requested. */
   trace: string[];
   hearings: Hearing[];
-  /** How many organizations there were, how often work waited for a thread, and how often a node wrote to a part of a topic. */
-  figures: { organizations: number; waits: number; partWrites: number };
+  /**
+   * How many organizations there were, how often work waited for a thread, how often a node wrote to a part of a topic, and how
+   * often an inbox was listed.
+   */
+  figures: { organizations: number; waits: number; partWrites: number; listings: number };
 };
 
 /** Plays the world of one seed to its end, and judges it. The same seed and variant give the same report. */
@@ -52,16 +65,19 @@ export function simulate(seed: number, variant: Variant, isTraced = false): Repo
 }
 
 function runWorld(seed: number, variant: Variant, isTraced: boolean, time: SimulatedTime): Report {
-  const { product, writing = "announces after the commit", checksHeadsOnConnect = true } = variant;
+  const { product, writing = "announces after the commit", checksHeadsOnConnect = true, hasInboxes = false } = variant;
   const random = createRandom(seed);
-  const climate = { ...chooseClimate(random), ...variant.climate };
-  const database = createDatabase(time.now, { keepsTexts: writing === "keeps texts that are taken back" });
+  const traits = { ...chooseClimate(random), ...(hasInboxes ? chooseInboxes(random) : noInboxes) };
+  const climate = { ...traits, ...variant.climate };
+  const flaws = { keepsTexts: writing === "keeps texts that are taken back", inboxes: variant.inboxFlaw };
+  const database = createDatabase(time.now, flaws);
   const orgs = names("o", climate.organizations);
   const uids = names("u", climate.users);
   const cids = names("c", climate.conversations);
   const broken: string[] = [];
   const trace: string[] = [];
   const hearings: Hearing[] = [];
+  const listings: Listing[] = [];
   const announcedAt = new Map<string, number>();
   const isActive = () => time.now() < climate.activeMs;
   let isOver = false;
@@ -80,7 +96,11 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
     ...shared,
     product,
     checksHeadsOnConnect,
-    onSession: (token, session) => recordSession(hearings, token, session),
+    onSession: (token, session) => recordSession(hearings, token, session, time.now()),
+    onCommit(node, events) {
+      note(() => `${node.name} commits ${events.map(describe)}`);
+      act(1, () => announceLater({ ...shared, announcedAt }, node, events));
+    },
     onError: (error) => broken.push(error),
   });
   const { pickNode } = cluster;
@@ -88,6 +108,7 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
   act(climate.readers, () =>
     runReader({ ...shared, plan: product.planReads, orgs, uids, cids, pickNode, announcedAt }),
   );
+  act(climate.markers, () => runMarker({ ...shared, orgs, uids, pickNode, listings, tell: cluster.tell }));
   act(climate.clients, () => {
     const org = pickOrganization(random, climate, orgs);
     const uid = uids[random.integer(0, uids.length - 1)] ?? "";
@@ -110,10 +131,9 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
   } catch (error) {
     broken.push(`the world fails: ${error}`);
   }
-  broken.push(
-    ...judge({ ...cluster, climate, hearings, announcedAt, organization: database.get, endedAt: time.now() }),
-  );
-  for (const org of orgs) broken.push(...judgeReads(database.get(org)));
+  const history = { ...cluster, climate, hearings, announcedAt, organization: database.get, endedAt: time.now() };
+  broken.push(...judge(history), ...judgeListings(history, listings));
+  for (const org of orgs) broken.push(...judgeReads(database.get(org)), ...judgeMarks(database.get(org), time.now()));
   const heardUntilNow = hearings.map((hearing) => ({ ...hearing }));
   isOver = true;
   for (const node of cluster.nodes()) node.leaveAll();
@@ -127,6 +147,7 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
     organizations: orgs.length,
     waits: sum(({ thread }) => thread.waits),
     partWrites: sum((node) => node.partWrites),
+    listings: listings.length,
   };
   return { seed, broken, trace, hearings: heardUntilNow, figures };
 }

@@ -1,7 +1,5 @@
 import { gatewayParts } from "../../../src/gateway/parts.ts";
-import type { Recovery } from "../../../src/services/messages/recovery.ts";
-import { type Product, product } from "../product.ts";
-import { withJoinsOn, withJoinsOnOne, withPart } from "./parts.ts";
+import { withJoinsOn, withJoinsOnOne, withPart, withRecovery } from "./parts.ts";
 
 export const joinsBeforeSnapshot = withJoinsOnOne(() => ({ reached: async () => undefined }));
 
@@ -74,16 +72,6 @@ export const replaysOnePage = withRecovery(({ read }) => {
     },
   };
 });
-
-function withRecovery(change: (recovery: Recovery) => Partial<Recovery>): Product {
-  return {
-    ...product,
-    createRecovery(options) {
-      const recovery = product.createRecovery(options);
-      return { ...recovery, ...change(recovery) };
-    },
-  };
-}
 
 /** The sequencer is released as soon as it is acquired. */
 export const releasesSequencersEarly = withJoinsOn((sequencers) => ({

@@ -7,6 +7,7 @@ import {
 } from "../../../src/gateway/log/sequencer.ts";
 import { type GatewayParts, gatewayParts } from "../../../src/gateway/parts.ts";
 import type { ThreadScheduler } from "../../../src/lib/event-loop/thread-scheduler.ts";
+import type { Recovery } from "../../../src/services/messages/recovery.ts";
 import { type Product, product } from "../product.ts";
 import { overriding } from "./overriding.ts";
 
@@ -109,4 +110,15 @@ export function withJoinsOnOne(change: (sequencer: Sequencer) => Partial<Sequenc
     },
     release: (seen) => sequencers.release(whole.get(seen) ?? seen),
   }));
+}
+
+/** The product whose recovery has some methods replaced. */
+export function withRecovery(change: (recovery: Recovery) => Partial<Recovery>): Product {
+  return {
+    ...product,
+    createRecovery(options) {
+      const recovery = product.createRecovery(options);
+      return { ...recovery, ...change(recovery) };
+    },
+  };
 }

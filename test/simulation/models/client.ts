@@ -9,6 +9,8 @@ import { pause } from "./time.ts";
 const healthyBytesPerMs = 1024 * 1024;
 const removedCode = 4403;
 
+type Answer = { recovered?: boolean; unread_system_messages_count?: number; error?: { code: string } };
+
 /** What one connection asked for, was told, and heard. Times in milliseconds. */
 export type Hearing = {
   readonly attempt: number;
@@ -24,8 +26,9 @@ export type Hearing = {
   /** The head of the log in the session's snapshot; set once the server opened it. */
   head: number | undefined;
   headId: string | undefined;
+  openedAt: number | undefined;
   /** The server's answer to `connect`. */
-  answer: { recovered?: boolean; error?: { code: string } } | undefined;
+  answer: Answer | undefined;
   answeredAt: number | undefined;
   joinedAt: number | undefined;
   heard: { event: LogEvent; at: number }[];
@@ -52,12 +55,13 @@ export type Clients = {
 };
 
 /** Records the session that the server opened for a token. */
-export function recordSession(hearings: Hearing[], token: string, session: Session): void {
+export function recordSession(hearings: Hearing[], token: string, session: Session, now: number): void {
   const { attempt }: { attempt: number } = JSON.parse(token);
   const hearing = hearings[attempt];
   if (hearing === undefined) return;
   hearing.head = session.head;
   hearing.headId = session.headId;
+  hearing.openedAt = now;
 }
 
 /** A client that comes and goes as long as things happen, and then stays. */
@@ -114,6 +118,7 @@ function connect(clients: Clients, node: Node, wish: Wish) {
     beganAt: now(),
     head: undefined,
     headId: undefined,
+    openedAt: undefined,
     answer: undefined,
     answeredAt: undefined,
     joinedAt: undefined,
@@ -162,7 +167,7 @@ function connect(clients: Clients, node: Node, wish: Wish) {
 }
 
 function readAnswer(hearing: Hearing, text: string, now: number): void {
-  const { response }: { response?: NonNullable<Hearing["answer"]> } = JSON.parse(text);
+  const { response }: { response?: Answer } = JSON.parse(text);
   if (response === undefined || hearing.answer !== undefined) {
     hearing.unknown.push(text);
   } else {

@@ -1,3 +1,4 @@
+import type { LogEvent } from "../../../src/contract/log/log-event.ts";
 import type { Session } from "../../../src/services/sessions/sessions.ts";
 import type { Random } from "../../harness/random.ts";
 import { type Climate, longestTroubleMs } from "../climate.ts";
@@ -18,6 +19,8 @@ export type Cluster = {
   breakBus(): Promise<void>;
   severNodes(): Promise<void>;
   failOver(): Promise<void>;
+  /** Called with an error of a node: it is told, unless the database or the end of the node explains it. */
+  tell(name: string, error: unknown): void;
   /** When the database was away. */
   readonly outages: { from: number; to: number }[];
   /** When a node was back on the bus, and checked the heads at once. */
@@ -36,11 +39,13 @@ type Options = {
   isActive(): boolean;
   note(text: () => string): void;
   onSession(token: string, session: Session): void;
+  onCommit(node: Node, events: LogEvent[]): void;
   onError(error: string): void;
 };
 
 export function createCluster(options: Options): Cluster {
-  const { random, climate, product, database, checksHeadsOnConnect, now, isActive, note, onSession, onError } = options;
+  const { random, climate, product, database, checksHeadsOnConnect, now, isActive, note, onError } = options;
+  const { onSession, onCommit } = options;
   const bus = createBusModel({ random, climate, product, now });
   const nodes: (Node | undefined)[] = [];
   const heals: Cluster["heals"] = [];
@@ -61,6 +66,12 @@ export function createCluster(options: Options): Cluster {
     latencyMs: () => random.integer(0, climate.store.latencyMs),
   };
 
+  function tell(name: string, error: unknown): void {
+    const isExpected =
+      error instanceof StoreFault || (error instanceof Error && "code" in error && error.code === "unavailable");
+    if (!isExpected && !stopped.has(name)) onError(`${name}: ${error}`);
+  }
+
   function start(index: number): void {
     const name = `node ${index}.${stopped.size}`;
     nodes[index] = createNode({
@@ -73,12 +84,9 @@ export function createCluster(options: Options): Cluster {
       store,
       climate,
       onSession,
+      onCommit,
       note,
-      onError(error) {
-        const isExpected =
-          error instanceof StoreFault || (error instanceof Error && "code" in error && error.code === "unavailable");
-        if (!isExpected && !stopped.has(name)) onError(`${name}: ${error}`);
-      },
+      onError: (error) => tell(name, error),
     });
     note(() => `${name} starts`);
   }
@@ -137,6 +145,7 @@ export function createCluster(options: Options): Cluster {
       database.failOver(Math.max(0, now() - random.integer(0, climate.standbyLagMs)));
       note(() => "a standby takes over");
     },
+    tell,
     outages,
     heals,
     stopped,

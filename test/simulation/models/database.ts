@@ -1,81 +1,40 @@
 import type { MembershipChange, SessionEnd } from "../../../src/contract/log/control-events.ts";
 import type { LogEvent } from "../../../src/contract/log/log-event.ts";
-import { type LogPlace, logStart } from "../../../src/contract/log/log-place.ts";
-import { createQueue, type Queue } from "../../../src/lib/queues/queue.ts";
+import { logStart } from "../../../src/contract/log/log-place.ts";
 import type { UnreadMessage } from "../../../src/store/reads/ports.ts";
-import { placeKey } from "../../../src/store/reads/read-plan.ts";
+import { aboutOf, type Change, createPayloads, idIn, type SystemRecall } from "./changes.ts";
+import { createInboxReads } from "./inbox-reads.ts";
+import { followInboxes, type InboxFlaw, planSystemRecalls } from "./inbox-rows.ts";
+import {
+  type Commit,
+  createOrganization,
+  forgetWhatFollows,
+  headOf,
+  type MarkedInbox,
+  type Move,
+  markKey,
+  type Organization,
+  shown,
+  type Text,
+  within,
+} from "./organization.ts";
 
 const pageBytes = 4 * 1024 * 1024;
-/** What a transaction does to an organization. */
-export type Change =
-  | { kind: "message"; cid: string; sender: string; bytes: number }
-  | { kind: "system"; uids: string[]; cid?: string | undefined }
-  | { kind: "read"; uids: string[]; payload: string }
-  | { kind: "edit"; cid: string; id: string }
-  | { kind: "recall"; cid: string; ids: string[] }
-  | { kind: "membership"; cid: string; change: MembershipChange }
-  | { kind: "session"; end: SessionEnd };
-
-/** A read mark that moves to an offset: whose, and in which conversation. */
-export type Move = { cid: string; uid: string; read_to: number };
-
-/**
- * A logged event, when it was committed (milliseconds), its membership change, if it is one, and the read marks that
- * moved in its commit.
- */
-export type Commit = { event: LogEvent; at: number; change: MembershipChange | undefined; moves: readonly Move[] };
-
-/** The text of a message: where its row is, what it says since its last edit, and where that is told. */
-type Text = { offset: number; cid: string; payload: string | undefined; edit: number | undefined; isRecalled: boolean };
-
-/** A log up to the failover that lost its end. Its events up to `keptUpTo` are also in the log that continued. */
-export type LostLife = {
-  readonly commits: readonly (Commit | undefined)[];
-  readonly validAfter: ReadonlyMap<string, number>;
-  readonly blankedAt: ReadonlyMap<number, number>;
-  readonly keptUpTo: number;
-  readonly endedAt: number;
-};
-
-/** One organization in the database: its log, and what follows from it. */
-export type Organization = {
-  readonly id: string;
-  head: number;
-  /** The last offset assigned, even to a transaction that has not committed. */
-  givenOut: number;
-  purgedUpTo: number;
-  /** By offset. Purged ones are visible only to the judge. */
-  readonly commits: (Commit | undefined)[];
-  readonly lost: LostLife[];
-  readonly participants: Map<string, Set<string>>;
-  /** Up to which offset each participant has read, by `markKey`. */
-  readonly marks: Map<string, number>;
-  /** The texts of messages, by id. */
-  readonly texts: Map<string, Text>;
-  /** When events lost their texts, by offset. */
-  readonly blankedAt: Map<number, number>;
-  /** Tokens of a user issued up to this time are refused. */
-  readonly validAfter: Map<string, number>;
-  readonly lock: Queue;
-};
 
 /** The log and the directory in memory, as PostgreSQL would keep them. Every method is instantaneous. */
 export type Database = ReturnType<typeof createDatabase>;
 
-const idInFrame = /^\{"(?:(?:system_)?message":\{"_id|message_(?:edit|delete)":\{"event)":"([^"]+)"/;
-const longestStart = 64;
+/** Bugs that are to be found. With `keepsTexts`, a recall is told, and its messages stay. */
+export type Flaws = { keepsTexts?: boolean; inboxes?: InboxFlaw | undefined };
 
-/** The key of a participant's mark. */
-export const markKey = (org: string, { cid, uid }: Pick<Move, "cid" | "uid">) => placeKey({ org, cid, uid });
-
-/** With `keepsTexts`, a bug to be found: a recall is told, and its messages stay. */
-export function createDatabase(now: () => number, { keepsTexts = false }: { keepsTexts?: boolean } = {}) {
+/** Creates a database without organizations. */
+export function createDatabase(now: () => number, { keepsTexts = false, inboxes: flaw }: Flaws = {}) {
   const organizations = new Map<string, Organization>();
   const eventById = new Map<string, LogEvent>();
   const readByFrame = new Map<string, LogEvent>();
-  const senders = new Map<string, string>();
   const editedTexts = new Map<string, Set<string>>(); // by the id of the message
-  const fillings = new Map<number, string>(); // large texts are expensive to create
+  const changes = new Map<string, Change>(); // by the id of their event
+  const payloadOf = createPayloads();
   let ids = 0;
   let failovers = 0;
 
@@ -86,28 +45,9 @@ export function createDatabase(now: () => number, { keepsTexts = false }: { keep
   }
 
   function create(org: string): Organization {
-    const created: Organization = {
-      id: org,
-      head: 0,
-      givenOut: 0,
-      purgedUpTo: 0,
-      commits: [],
-      lost: [],
-      participants: new Map(),
-      marks: new Map(),
-      texts: new Map(),
-      blankedAt: new Map(),
-      validAfter: new Map(),
-      lock: createQueue(() => new Error("a lock is never closed")),
-    };
+    const created = createOrganization(org);
     organizations.set(org, created);
     return created;
-  }
-
-  function fillingOf(bytes: number): string {
-    const filling = fillings.get(bytes) ?? "x".repeat(bytes);
-    fillings.set(bytes, filling);
-    return filling;
   }
 
   /** The event of a change at an offset; nothing is stored yet. */
@@ -119,11 +59,11 @@ export function createDatabase(now: () => number, { keepsTexts = false }: { keep
       kind: change.kind,
       id,
       cid: "cid" in change ? change.cid : undefined,
-      payload: payloadOf(id, change, fillingOf),
+      payload: payloadOf(id, change),
       uids: "uids" in change ? change.uids : undefined,
     };
     eventById.set(id, event);
-    if (change.kind === "message") senders.set(id, change.sender);
+    changes.set(id, change);
     if (change.kind === "read") readByFrame.set(event.payload, event);
     return event;
   }
@@ -131,12 +71,13 @@ export function createDatabase(now: () => number, { keepsTexts = false }: { keep
   /** Applies the effects of an event on texts. */
   function followText({ texts, blankedAt }: Organization, { event, at }: Commit): void {
     const { kind, id, offset, cid = "" } = event;
-    if (kind === "message") texts.set(id, { offset, cid, payload: undefined, edit: undefined, isRecalled: false });
+    if (kind === "message" || kind === "system")
+      texts.set(id, { kind, offset, cid, payload: undefined, edit: undefined, isRecalled: false });
     for (const about of aboutOf(event)) {
       const text = texts.get(about);
       if (text === undefined || keepsTexts) continue;
       if (text.edit !== undefined) blankedAt.set(text.edit, at);
-      if (kind === "recall") {
+      if (kind !== "edit") {
         blankedAt.set(text.offset, at);
         text.isRecalled = true;
       } else {
@@ -152,6 +93,7 @@ export function createDatabase(now: () => number, { keepsTexts = false }: { keep
     const { id, participants, marks, validAfter } = organization;
     const { event, change, moves } = committed;
     followText(organization, committed);
+    followInboxes(organization, committed, flaw);
     const { cid = "" } = event;
     const members = participants.get(cid) ?? new Set();
     if (change !== undefined) participants.set(cid, members);
@@ -170,14 +112,17 @@ export function createDatabase(now: () => number, { keepsTexts = false }: { keep
     }
   }
 
-  /** Stores events at their offsets, with their effects, and sets their predecessors. Marks move with the last one. */
-  function commit(org: string, events: LogEvent[], moves: readonly Move[] = []): void {
+  type Marking = { moves?: readonly Move[]; marked?: readonly MarkedInbox[] };
+
+  /** Stores events at their offsets, with their effects, and sets their predecessors. Marks change with the last one. */
+  function commit(org: string, events: LogEvent[], { moves = [], marked = [] }: Marking = {}): void {
     const organization = get(org);
     const { commits } = organization;
     for (const event of events) {
       const change: MembershipChange | undefined = event.kind === "membership" ? JSON.parse(event.payload) : undefined;
       event.prev = event.offset === 1 ? logStart.id : commits[event.offset - 1]?.event.id;
-      const committed = { event, at: now(), change, moves: event === events.at(-1) ? moves : [] };
+      const marking = event === events.at(-1) ? { moves, marked } : { moves: [], marked: [] };
+      const committed = { event, told: changes.get(event.id), at: now(), change, ...marking };
       commits[event.offset] = committed;
       organization.head = Math.max(organization.head, event.offset);
       follow(organization, committed);
@@ -188,7 +133,7 @@ export function createDatabase(now: () => number, { keepsTexts = false }: { keep
   function failOver(upToMs: number): void {
     failovers++;
     for (const organization of organizations.values()) {
-      const { commits, head, participants, marks, validAfter, lost } = organization;
+      const { commits, head, validAfter, lost } = organization;
       const kept = commits.findLastIndex((one) => one !== undefined && one.at <= upToMs);
       if (kept === head) continue;
       lost.push({
@@ -198,21 +143,13 @@ export function createDatabase(now: () => number, { keepsTexts = false }: { keep
         keptUpTo: kept,
         endedAt: now(),
       });
-      organization.texts.clear();
-      organization.blankedAt.clear();
       commits.length = kept + 1;
       organization.head = kept;
       organization.givenOut = kept;
       organization.purgedUpTo = Math.min(organization.purgedUpTo, kept);
-      participants.clear();
-      marks.clear();
-      validAfter.clear();
+      forgetWhatFollows(organization);
       for (const one of commits) if (one !== undefined) follow(organization, one);
     }
-  }
-
-  function headOf({ head, commits }: Organization): LogPlace {
-    return head === 0 ? logStart : { offset: head, id: commits[head]?.event.id };
   }
 
   function stored(org: string, after: number, upTo: number, isWanted: (event: LogEvent) => boolean): LogEvent[] {
@@ -225,11 +162,19 @@ export function createDatabase(now: () => number, { keepsTexts = false }: { keep
     return found;
   }
 
-  /** An event as its row is now: edited, or without its text. */
-  function shown({ texts, blankedAt }: Organization, event: LogEvent): LogEvent {
-    if (blankedAt.has(event.offset)) return { ...event, kind: "blank", payload: "" };
-    const payload = texts.get(event.id)?.payload;
-    return payload === undefined ? event : { ...event, payload };
+  function senderOf(id: string): string {
+    const change = changes.get(id);
+    return change !== undefined && "sender" in change ? change.sender : "";
+  }
+
+  type IsWanted = (id: string, text: Pick<Text, "kind" | "cid">) => boolean;
+
+  /** The ids of the newest texts that are there. */
+  function newest(org: string, count: number, isWanted: IsWanted): string[] {
+    const { texts, purgedUpTo } = get(org);
+    const isThere = ({ isRecalled, offset }: Text) => !isRecalled && offset > purgedUpTo;
+    const there = [...texts].filter(([id, text]) => isThere(text) && isWanted(id, text));
+    return there.slice(-count).map(([id]) => id);
   }
 
   const isMissedBy = (org: string, uid: string) => (event: LogEvent) =>
@@ -260,7 +205,7 @@ export function createDatabase(now: () => number, { keepsTexts = false }: { keep
         tokensValidAfter: validAfter.get(uid) ?? 0,
         isUser: true,
         isBlocked: false,
-        hasInboxes: false,
+        hasInboxes: get(org).inboxRows.length > 0,
         isRevoked: false,
       };
     },
@@ -283,6 +228,7 @@ export function createDatabase(now: () => number, { keepsTexts = false }: { keep
     /** The number of failovers, each of which aborts running transactions. */
     failovers: () => failovers,
     reads,
+    inboxReads: createInboxReads(get, flaw),
     /** Removes what was committed up to a time. */
     purge(org: string, upToMs: number): void {
       const organization = get(org);
@@ -294,46 +240,24 @@ export function createDatabase(now: () => number, { keepsTexts = false }: { keep
     unreadOf(org: string, { cid, uid }: Pick<Move, "cid" | "uid">, upTo: number): UnreadMessage[] | undefined {
       const mark = get(org).marks.get(markKey(org, { cid, uid }));
       if (mark === undefined) return undefined;
-      const isUnread = ({ kind, cid: of, id }: LogEvent) => kind === "message" && of === cid && senders.get(id) !== uid;
-      return stored(org, mark, upTo, isUnread).map(({ offset, id }) => ({ offset, id, sender: senders.get(id) ?? "" }));
+      const isUnread = ({ kind, cid: of, id }: LogEvent) => kind === "message" && of === cid && senderOf(id) !== uid;
+      return stored(org, mark, upTo, isUnread).map(({ offset, id }) => ({ offset, id, sender: senderOf(id) }));
     },
     /** The event whose payload is exactly this frame, or was after an edit. */
     eventOf(frame: string): LogEvent | undefined {
       const read = readByFrame.get(frame);
       if (read !== undefined) return read;
-      const event = eventById.get(idInFrame.exec(frame.slice(0, longestStart))?.[1] ?? "");
+      const event = eventById.get(idIn(frame) ?? "");
       return event?.payload === frame || editedTexts.get(event?.id ?? "")?.has(frame) === true ? event : undefined;
     },
     /** The ids of the newest messages of a conversation that were not taken back. */
-    newestOf(org: string, cid: string, count: number): string[] {
-      const { texts, purgedUpTo } = get(org);
-      const there = [...texts].filter(([, text]) => text.cid === cid && !text.isRecalled && text.offset > purgedUpTo);
-      return there.slice(-count).map(([id]) => id);
-    },
+    newestOf: (org: string, cid: string, count: number): string[] =>
+      newest(org, count, (_, text) => text.kind === "message" && text.cid === cid),
+    /** The ids of the newest system messages of a sender that were not taken back. */
+    newestSystemOf: (org: string, sender: string, count: number): string[] =>
+      newest(org, count, (id, { kind }) => kind === "system" && senderOf(id) === sender),
+    /** The changes that take system messages of one sender back. */
+    planSystemRecalls: (org: string, sender: string, ids: readonly string[]): SystemRecall[] =>
+      planSystemRecalls(get(org), { sender, ids, flaw }),
   };
-}
-
-/** The ids of the messages that an edit or a recall is about. */
-export function aboutOf({ kind, payload }: LogEvent): string[] {
-  if (kind === "edit") return [JSON.parse(payload).message_edit.id];
-  return kind === "recall" ? JSON.parse(payload).message_delete.ids : [];
-}
-
-/** The first events, ending with the one that reaches `maxBytes`. */
-function within(maxBytes: number, events: LogEvent[]): LogEvent[] {
-  let bytes = 0;
-  return events.filter(({ payload }) => {
-    const fits = bytes < maxBytes;
-    bytes += Buffer.byteLength(payload);
-    return fits;
-  });
-}
-
-function payloadOf(id: string, change: Change, fillingOf: (bytes: number) => string): string {
-  if (change.kind === "message") return `{"message":{"_id":"${id}","body":"${fillingOf(change.bytes)}"}}`;
-  if (change.kind === "read") return change.payload;
-  if (change.kind === "edit") return `{"message_edit":{"event":"${id}","id":"${change.id}"}}`;
-  if (change.kind === "recall") return JSON.stringify({ message_delete: { event: id, ids: change.ids } });
-  if (change.kind === "system") return `{"system_message":{"_id":"${id}"}}`;
-  return JSON.stringify(change.kind === "membership" ? change.change : change.end);
 }

@@ -5,13 +5,16 @@ import type { PlayedEvent } from "../../../src/gateway/delivery/delivery-ledger.
 import { conversationTopic, organizationTopic } from "../../../src/gateway/fanout/topics.ts";
 import { type GatewayParts, gatewayParts } from "../../../src/gateway/parts.ts";
 import { joinIds } from "../../../src/lib/text/ids.ts";
+import type { Inboxes } from "../../../src/services/messages/inboxes.ts";
 import type { Session } from "../../../src/services/sessions/sessions.ts";
 import type { Identity } from "../../../src/services/sessions/tokens.ts";
 import type { Random } from "../../harness/random.ts";
 import { type Climate, maxRecoveredMs } from "../climate.ts";
 import type { Product } from "../product.ts";
 import type { BusEnd } from "./bus.ts";
-import { aboutOf, type Database } from "./database.ts";
+import type { Database } from "./database.ts";
+import { watchLateWrites } from "./late-writes.ts";
+import { createNodeInboxes } from "./node-inboxes.ts";
 import { type Link, openWebSocket, type SocketTopics, type Wire } from "./socket.ts";
 import { openStream } from "./stream.ts";
 import { createThreadModel, type WatchedThread } from "./thread.ts";
@@ -30,6 +33,7 @@ export type Node = {
   readonly name: string;
   readonly bus: BusEnd;
   readonly thread: WatchedThread;
+  readonly inboxes: Pick<Inboxes, "list" | "mark">;
   /** How often it has written to a part of those who follow a topic. */
   readonly partWrites: number;
   isAlive: boolean;
@@ -61,6 +65,8 @@ type Options = {
   store: { isFailing(): boolean; latencyMs(): number };
   climate: Climate;
   onSession(token: string, session: Session): void;
+  /** Called with what users have marked in their inboxes through the node. */
+  onCommit(node: Node, events: LogEvent[]): void;
   note(text: () => string): void;
   onError(error: unknown): void;
 };
@@ -71,7 +77,7 @@ export function tokenOf(identity: { org: string; uid: string; issuedAt: number; 
 }
 
 export function createNode(options: Options): Node {
-  const { name, product, database, bus, random, now, store, climate, onSession, note, onError } = options;
+  const { name, product, database, bus, random, now, store, climate, onSession, onCommit, note, onError } = options;
   const { maxRecovered, ledgerFails } = climate;
   const topics: SocketTopics = new Map();
   let partWrites = 0;
@@ -79,7 +85,7 @@ export function createNode(options: Options): Node {
   const clock = { now };
   const { createThreadScheduler: createThread } = product;
   const thread = createThreadModel({ createThread, random, climate: climate.thread, onError });
-  const { reads } = database;
+  const { reads, inboxReads } = database;
 
   /** Asks the database, which looks at some moment between question and answer. A dead node gets no answer. */
   async function ask<Answer>(look: () => Answer): Promise<Answer> {
@@ -111,30 +117,7 @@ export function createNode(options: Options): Node {
     if (ledgerFails > 0 && random.next() < ledgerFails) throw new StoreFault("the ledger fails");
   }
 
-  /** Recalls that were played, by the id of each message. */
-  const recalls = new Map<string, { recall: LogEvent; at: number }>();
-
-  function notePlay(frame: string): void {
-    const recall = frame.startsWith('{"message_delete"') ? database.eventOf(frame) : undefined;
-    if (recall !== undefined) for (const id of aboutOf(recall)) recalls.set(id, { recall, at: now() });
-  }
-
-  /**
-   * The recall that was played here before a text of its message, unless the log has lost the recall. What a stream hands
-   * out may be a moment old.
-   */
-  function recallBefore(text: string, sinceMs: number): { recall: LogEvent; event: LogEvent } | undefined {
-    const event = recalls.size === 0 ? undefined : database.eventOf(text);
-    const about = event?.kind === "edit" ? aboutOf(event)[0] : event?.id;
-    const found = event?.kind === "recall" ? undefined : recalls.get(about ?? "");
-    if (event === undefined || found === undefined || now() - found.at < sinceMs) return undefined;
-    const { recall } = found;
-    return database.get(recall.org).commits[recall.offset]?.event === recall ? { recall, event } : undefined;
-  }
-
-  function tellWrittenLate({ recall, event }: { recall: LogEvent; event: LogEvent }): void {
-    onError(new Error(`${event.id} is written after its recall, ${recall.id}, was played`));
-  }
+  const lateWrites = watchLateWrites({ database, now, onError });
 
   /** The users reported to have heard an event must be the sockets that follow its topic, and streams. */
   function expectHeard({ org, offset, cid }: PlayedEvent, { connections }: Audience): void {
@@ -147,17 +130,32 @@ export function createNode(options: Options): Node {
 
   const parts: GatewayParts = {
     ...gatewayParts,
+    createPlayer(given) {
+      const play = gatewayParts.createPlayer(given);
+      return (event) => {
+        const played = play(event);
+        lateWrites.played(event); // also if nobody hears it here
+        return played;
+      };
+    },
     createSocketTopics(dependencies) {
       const socketTopics = gatewayParts.createSocketTopics({ ...dependencies, ...climate.fanout });
       return {
         ...socketTopics,
         publish(topic, event, onSlow) {
-          notePlay(event.payload); // also if only streams follow the topic
+          lateWrites.played(event); // also if only streams follow the topic
           return socketTopics.publish(topic, event, onSlow);
         },
       };
     },
   };
+  const inboxes = createNodeInboxes({
+    ...options,
+    ask,
+    isAlive: () => node.isAlive,
+    onCommit: (events) => onCommit(node, events),
+    fault: () => new StoreFault("the commit fails"),
+  });
   const dependencies: Parameters<Product["createGateway"]>[0] = {
     bus: {
       ...bus,
@@ -199,7 +197,10 @@ export function createNode(options: Options): Node {
         readMissed: (...of) =>
           ask(() => reads.readMissed(...of).map((event) => ({ ...event, cid: event.cid ?? "", isRecipient: true }))),
       },
-      inboxes: { countMissedKept: neverUsed, readMissedKept: neverUsed },
+      inboxes: {
+        countMissedKept: (...of) => ask(() => inboxReads.countMissedKept(...of)),
+        readMissedKept: (...of) => ask(() => inboxReads.readMissedKept(...of)),
+      },
       maxMessages: maxRecovered,
       maxDays: maxRecoveredMs / dayMs,
       clock,
@@ -207,7 +208,7 @@ export function createNode(options: Options): Node {
     history: { messagesFor: neverUsed, conversationsOf: neverUsed },
     receipts: { acknowledge: neverUsed },
     reads: { markAs: neverUsed },
-    inboxes: { list: neverUsed, mark: neverUsed, countUnread: neverUsed },
+    inboxes,
     fileAddresses: { urlsOf: neverUsed },
     acquaintances: {
       usersByIds: neverUsed,
@@ -262,54 +263,28 @@ export function createNode(options: Options): Node {
   const gateway = product.createGateway(dependencies, parts);
 
   function openSocket(wire: Wire, request: object): Link {
-    const onWrite = (text: string) => {
-      const late = recallBefore(text, 0);
-      if (late !== undefined) tellWrittenLate(late);
-    };
     return openWebSocket({
       webSockets: gateway.webSockets,
       wire,
       topics,
-      onWrite,
+      onWrite: lateWrites.onWrite,
       now,
       frame: JSON.stringify(request),
     });
-  }
-
-  /**
-   * A wire whose texts are checked when they arrive, as a stream is handed them only when it asks. The last texts of one
-   * that ended were handed over then, so a late text counts once the stream hears of the recall.
-   */
-  function watched(wire: Wire): Wire {
-    const late = new Map<LogEvent, LogEvent>(); // by recall
-    return {
-      get bytesPerMs() {
-        return wire.bytesPerMs;
-      },
-      onText(text) {
-        const found = recallBefore(text, 1);
-        if (found !== undefined) late.set(found.recall, found.event);
-        const recall = late.size === 0 ? undefined : database.eventOf(text);
-        const event = recall && late.get(recall);
-        if (recall !== undefined && event !== undefined) tellWrittenLate({ recall, event });
-        wire.onText(text);
-      },
-      onSubscribed: wire.onSubscribed,
-      onEnd: wire.onEnd,
-    };
   }
 
   const node: Node = {
     name,
     bus,
     thread,
+    inboxes,
     get partWrites() {
       return partWrites;
     },
     isAlive: true,
     connect(wire, { token, since, isStream }) {
       const link = isStream
-        ? openStream({ streams: gateway.streams, wire: watched(wire), token, since })
+        ? openStream({ streams: gateway.streams, wire: lateWrites.watched(wire), token, since })
         : openSocket(wire, { request: { connect: { token, ...(since !== undefined && { since }) }, id: 1 } });
       links.add(link);
       return () => {

@@ -1,11 +1,11 @@
-import type { LogEvent } from "../../../src/contract/log/log-event.ts";
 import type { NewRead } from "../../../src/store/reads/ports.ts";
 import { eventKey } from "../../../src/store/reads/read-plan.ts";
 import type { Product } from "../product.ts";
-import { markKey, type Organization } from "./database.ts";
+import { describe } from "./changes.ts";
 import type { Node } from "./node.ts";
+import { markKey, type Organization } from "./organization.ts";
 import { pause } from "./time.ts";
-import { announce, type Writers } from "./writer.ts";
+import { announceLater, type Writers } from "./writer.ts";
 
 const mostNamed = 100;
 
@@ -46,19 +46,11 @@ async function read(readers: Readers, node: Node, org: string): Promise<void> {
     const stored = planned.map(({ uids: authors = [], payload }, index) =>
       database.prepare(org, first + index, { kind: "read", uids: authors, payload }),
     );
-    database.commit(org, stored, moved);
-    note(
-      () => `${node.name} commits ${stored.map(({ id, offset, payload }) => `read ${id} at ${offset}: ${payload}`)}`,
-    );
+    database.commit(org, stored, { moves: moved });
+    note(() => `${node.name} commits ${stored.map(describe)}`);
     return stored;
   });
   if (events.length > 0) await announceLater(readers, node, events);
-}
-
-async function announceLater(readers: Readers, node: Node, events: LogEvent[]): Promise<void> {
-  const { random, climate } = readers;
-  await pause(random.integer(0, climate.announceMs));
-  if (random.next() >= climate.crashesBeforeAnnouncing) announce(readers, node, events);
 }
 
 /** What the commit finds under its lock. */

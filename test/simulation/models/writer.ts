@@ -1,7 +1,8 @@
 import type { LogEvent } from "../../../src/contract/log/log-event.ts";
 import type { Random } from "../../harness/random.ts";
 import { type Climate, pickOrganization } from "../climate.ts";
-import type { Change, Database } from "./database.ts";
+import { type Address, type Change, describe } from "./changes.ts";
+import type { Database } from "./database.ts";
 import type { Node } from "./node.ts";
 import { pause } from "./time.ts";
 
@@ -58,15 +59,12 @@ async function write(writers: Writers, node: Node, org: string): Promise<void> {
     await pause(random.integer(0, climate.commitMs));
     if (!node.isAlive || database.failovers() !== failovers || random.next() < climate.aborts) return [];
     database.commit(org, events);
-    writers.note(() => `${node.name} commits ${events.map(({ id, offset, kind }) => `${kind} ${id} at ${offset}`)}`);
+    writers.note(() => `${node.name} commits ${events.map(describe)}`);
     return events;
   }
 
   const events = await (reserved === undefined ? database.get(org).lock.add("batch", transact) : transact());
-  if (events.length === 0) return;
-  await pause(random.integer(0, climate.announceMs));
-  if (random.next() < climate.crashesBeforeAnnouncing) return;
-  if (writing !== "announces early") announce(writers, node, events);
+  if (events.length > 0 && writing !== "announces early") await announceLater(writers, node, events);
 }
 
 /** Assigns the next offsets to the changes: those after the head, or, without a lock, those not yet assigned. */
@@ -74,24 +72,31 @@ function prepare(writers: Writers, org: string): LogEvent[] {
   const { random, database, writing } = writers;
   const organization = database.get(org);
   if (writing !== "takes offsets without a lock") organization.givenOut = organization.head;
-  const change = chooseTextChange(writers, org); // alone in its transaction, as it depends on what is stored
+  // A change of texts is alone in its transaction, as it depends on what is stored.
   const changes =
-    change === undefined ? Array.from({ length: random.integer(1, 3) }, () => chooseChange(writers, org)) : [change];
+    chooseTextChanges(writers, org) ?? Array.from({ length: random.integer(1, 3) }, () => chooseChange(writers, org));
   return changes.map((one) => database.prepare(org, ++organization.givenOut, one));
 }
 
-/** An edit or a recall of recent messages; `undefined` for any other change. */
-function chooseTextChange({ random, climate, database, cids }: Writers, org: string): Change | undefined {
+/** An edit or a recall of recent messages, or a recall of system messages; `undefined` for any other change. */
+function chooseTextChanges(writers: Writers, org: string): Change[] | undefined {
+  const { random, climate, database, cids, uids } = writers;
+  if (climate.systemRecalls > 0 && random.next() < climate.systemRecalls) {
+    const sender = random.pick(uids);
+    const named = database.newestSystemOf(org, sender, random.integer(1, 5)).slice(0, 3);
+    return named.length === 0 ? undefined : database.planSystemRecalls(org, sender, named);
+  }
   const chance = random.next();
   if (chance >= climate.edits + climate.recalls) return undefined;
   const cid = cids[random.integer(0, cids.length - 1)] ?? "";
   const ids = database.newestOf(org, cid, random.integer(1, 5));
   const [id] = ids;
   if (id === undefined) return undefined;
-  return chance < climate.edits ? { kind: "edit", cid, id } : { kind: "recall", cid, ids: ids.slice(0, 3) };
+  return [chance < climate.edits ? { kind: "edit", cid, id } : { kind: "recall", cid, ids: ids.slice(0, 3) }];
 }
 
-function chooseChange({ random, climate, database, uids, cids, now }: Writers, org: string): Change {
+function chooseChange(writers: Writers, org: string): Change {
+  const { random, climate, database, uids, cids, now } = writers;
   const uid = uids[random.integer(0, uids.length - 1)] ?? "";
   const cid = cids[random.integer(0, cids.length - 1)] ?? "";
   if (random.next() < climate.signOuts) return { kind: "session", end: { uids: [uid], issuedBefore: now() } };
@@ -100,17 +105,40 @@ function chooseChange({ random, climate, database, uids, cids, now }: Writers, o
     const change = isParticipant ? { added: [], removed: [uid] } : { added: [uid], removed: [] };
     return { kind: "membership", cid, change };
   }
-  if (random.next() < 0.15) {
+  if (random.next() < climate.systems) {
     const to = random.next();
-    if (to < 0.3) return { kind: "system", uids: [], cid };
-    if (to < 0.6) return { kind: "system", uids: [] }; // everyone
-    return { kind: "system", uids: [uid, ...uids.filter((other) => other !== uid && random.next() < 0.5)] };
+    if (to < 0.3) return systemMessage(writers, uid, { uids: [], cid });
+    if (to < 0.6) return systemMessage(writers, uid, { uids: [], cid: undefined }); // everyone
+    const others = uids.filter((other) => other !== uid && random.next() < 0.5);
+    return systemMessage(writers, uid, { uids: [uid, ...others], cid: undefined });
   }
   return { kind: "message", cid, sender: uid, bytes: random.next() < climate.large ? climate.largeBytes : 20 };
 }
 
+function systemMessage({ random, climate, now }: Writers, sender: string, address: Address): Change {
+  const message = { kind: "system" as const, sender, ...address, bytes: 0 };
+  if (climate.kept === 0) return message;
+  const until = now() + random.integer(1, climate.keptMs);
+  const key = random.next() < climate.keys ? random.pick(["k1", "k2"]) : undefined;
+  return {
+    ...message,
+    bytes: random.next() < climate.large ? climate.largeBytes : 0,
+    isSilent: random.next() < climate.silent,
+    kept: random.next() < climate.kept ? { until, key } : undefined,
+  };
+}
+
+type Announcing = Pick<Writers, "random" | "climate" | "note" | "now" | "announcedAt">;
+
+/** Announces committed events a moment later, unless the node crashes before. */
+export async function announceLater(announcing: Announcing, node: Node, events: LogEvent[]): Promise<void> {
+  const { random, climate } = announcing;
+  await pause(random.integer(0, climate.announceMs));
+  if (random.next() >= climate.crashesBeforeAnnouncing) announce(announcing, node, events);
+}
+
 /** Announces committed events to the other nodes, unless the node is gone. */
-export function announce(
+function announce(
   { note, now, announcedAt }: Pick<Writers, "note" | "now" | "announcedAt">,
   node: Node,
   events: LogEvent[],

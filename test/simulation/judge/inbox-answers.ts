@@ -1,0 +1,81 @@
+import type { LogEvent } from "../../../src/contract/log/log-event.ts";
+import type { SystemMessageReadEvent } from "../../../src/contract/messages/inbox.ts";
+import { aboutOf } from "../models/changes.ts";
+import type { Hearing } from "../models/client.ts";
+import type { Listing } from "../models/marker.ts";
+import type { History, Known } from "./history.ts";
+import { goneAt, type Item, inboxOf } from "./inboxes.ts";
+
+const isUnreadAt = (item: Item, time: number) => !item.isSilent && Math.min(goneAt(item), item.readAt) > time;
+
+/** `connect` counts what is unread up to the place at which the connection begins, and nothing that it hears later. */
+export function* judgeCount(history: History, hearing: Hearing, { commits }: Known, head: number): Iterable<string> {
+  const { answer, openedAt, answeredAt, isStream, uid, beganAt } = hearing;
+  const { lost, purgedUpTo } = history.organization(hearing.org);
+  if (isStream || answer === undefined || openedAt === undefined || answeredAt === undefined) return;
+  if (lost.some(({ endedAt }) => endedAt >= beganAt && endedAt <= answeredAt)) return;
+  const items = inboxOf(commits, uid).items.filter(({ event }) => event.offset <= head);
+  const least = items.filter((item) => isUnreadAt(item, answeredAt) && item.event.offset > purgedUpTo).length;
+  const most = items.filter((item) => isUnreadAt(item, openedAt - 1)).length;
+  const count = answer.unread_system_messages_count ?? 0;
+  if (count < least || count > most) yield `is told of ${count} unread system messages, and has ${least} to ${most}`;
+}
+
+/**
+ * Whoever stays is told of all that makes an unread item leave the inbox, but for the end of the time that it is kept. Of what
+ * replaced it, the recall is enough.
+ */
+export function* judgeWhatLeaves(history: History, hearing: Hearing, known: Known, head: number): Iterable<string> {
+  const { openedAt, uid, ended } = hearing;
+  if (ended !== undefined || openedAt === undefined || known.lostAt !== Number.POSITIVE_INFINITY) return;
+  const { items } = inboxOf(known.commits, uid);
+  const heard = new Set(hearing.heard.filter(({ event }) => event.offset > head).map(({ event }) => event));
+  const named = new Set([...heard].flatMap(namedBy));
+  const isReplacedBy = ({ event, senderKey }: Item, other: Item) =>
+    senderKey !== undefined && other.senderKey === senderKey && other.event.offset > event.offset;
+  for (const item of items) {
+    const { event, keptUntil } = item;
+    const wasThere = event.offset > head ? heard.has(event) : isUnreadAt(item, openedAt);
+    if (!wasThere || isUnreadAt(item, history.endedAt) || item.isSilent || keptUntil <= history.endedAt) continue;
+    const isTold = (other: Item) => heard.has(other.event) || named.has(other.event.id);
+    if (named.has(event.id) || items.some((other) => isReplacedBy(item, other) && isTold(other))) continue;
+    yield `is not told that ${event.id} is no longer unread in the inbox`;
+  }
+}
+
+/** The ids of the system messages that an event says are read or taken back. */
+function namedBy(event: LogEvent): string[] {
+  if (event.kind === "system_recall") return aboutOf(event);
+  if (event.kind !== "system_read") return [];
+  const { system_message_read: read }: SystemMessageReadEvent = JSON.parse(event.payload);
+  return read.seen ? [] : read.ids;
+}
+
+/** A page of an inbox has the newest of what was there while it was read, in their order, and nothing that was not. */
+export function* judgeListings(history: History, listings: readonly Listing[]): Iterable<string> {
+  for (const listing of listings)
+    for (const broken of judgeListing(history, listing))
+      yield `${listing.uid} in ${listing.org}, who lists ${listing.ids} from ${listing.askedAt} to ${listing.answeredAt}, ${broken}`;
+}
+
+function* judgeListing({ organization }: History, listing: Listing): Iterable<string> {
+  const { org, uid, isUnread, askedAt, answeredAt, ids } = listing;
+  const { commits, lost, purgedUpTo } = organization(org);
+  if (lost.some(({ endedAt }) => endedAt >= askedAt && endedAt <= answeredAt)) return;
+  const life = lost.find(({ endedAt }) => endedAt > answeredAt)?.commits ?? commits;
+  const items = new Map(inboxOf(life, uid).items.map((item) => [item.event.id, item]));
+  const lastingUntil = (item: Item) => Math.min(goneAt(item), isUnread ? item.readAt : Number.POSITIVE_INFINITY);
+  const listed = ids.flatMap((id) => items.get(id) ?? []);
+  if (listed.length < ids.length) yield "is shown what was not for the user";
+  for (const item of listed)
+    if (item.sentAt > answeredAt || lastingUntil(item) < askedAt) yield `is shown ${item.event.id}, which is not there`;
+  for (const [index, { event }] of listed.entries())
+    if (event.offset >= (listed[index - 1]?.event.offset ?? Number.POSITIVE_INFINITY))
+      yield "is shown them out of order";
+  const last = listed.at(-1)?.event.offset ?? Number.POSITIVE_INFINITY;
+  for (const item of items.values()) {
+    const { event, sentAt } = item;
+    const isThere = sentAt < askedAt && lastingUntil(item) > answeredAt && event.offset > purgedUpTo;
+    if (isThere && event.offset > last && !listed.includes(item)) yield `is not shown ${event.id}`;
+  }
+}

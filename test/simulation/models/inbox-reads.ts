@@ -1,0 +1,72 @@
+import { placeOfUser, placesOf } from "../../../src/store/inbox/places.ts";
+import { type InboxItemPlace, type InboxPlace, noMarks } from "../../../src/store/inbox/ports.ts";
+import type { MissedEvent } from "../../../src/store/messages/ports.ts";
+import type { InboxFlaw } from "./inbox-rows.ts";
+import { type InboxRow, type Organization, shown, within } from "./organization.ts";
+
+type Scope = { after: number; now: number };
+type Missing = Scope & { upTo: number; limit: number };
+
+const [ofEveryone = ""] = placesOf({ cid: undefined, uids: [] });
+
+/** Creates what the product's ports read of inboxes, answered at once. */
+export function createInboxReads(get: (org: string) => Organization, flaw: InboxFlaw | undefined) {
+  function rowsOf(org: string, uid: string, after: number): InboxRow[] {
+    const { inboxRows, stays, purgedUpTo } = get(org);
+    const own = stays.filter((stay) => stay.uid === uid);
+    const isOf = ({ place, offset }: InboxRow) =>
+      place === placeOfUser(uid) ||
+      place === ofEveryone ||
+      own.some(
+        ({ cid, ...stay }) => stay.after < offset && offset <= stay.upTo && placesOf({ cid, uids: [] }).includes(place),
+      );
+    return inboxRows.filter((row) => row.offset > Math.max(after, purgedUpTo) && isOf(row));
+  }
+
+  function itemsOf(org: string, uid: string, { after, now }: Scope): InboxRow[] {
+    const rows = rowsOf(org, uid, after);
+    const newest = new Map<string, number>();
+    for (const { senderKey, offset } of rows) if (senderKey !== undefined) newest.set(senderKey, offset);
+    const isNewest = ({ senderKey, offset }: InboxRow) =>
+      senderKey === undefined || flaw === "replaces nothing" || newest.get(senderKey) === offset;
+    return rows.filter((row) => row.mid !== undefined && row.keptUntil > now && isNewest(row));
+  }
+
+  function missedBy(org: string, uid: string, { after, upTo, now }: Missing): InboxRow[] {
+    return rowsOf(org, uid, after).filter(({ offset, keptUntil }) => offset <= upTo && keptUntil > now);
+  }
+
+  /** The events at these offsets that have a text. */
+  function eventsAt(org: string, offsets: readonly number[]) {
+    const organization = get(org);
+    const there = offsets.filter((offset) => offset > organization.purgedUpTo);
+    const events = there.flatMap((offset) => organization.commits[offset]?.event ?? []);
+    return events.map((event) => shown(organization, event)).filter(({ payload }) => payload.length > 0);
+  }
+
+  return {
+    marks: (org: string, uid: string) => get(org).inboxMarks.get(uid) ?? noMarks,
+    items: (org: string, uid: string, scope: Scope) =>
+      itemsOf(org, uid, scope)
+        .map(({ offset, isSilent }) => ({ offset, isSilent }))
+        .reverse(),
+    places: (org: string, offsets: readonly number[]): InboxPlace[] =>
+      eventsAt(org, offsets).map(({ offset, id, payload }) => ({ offset, id, mid: id, bytes: payload.length })),
+    messagesAt: (org: string, offsets: readonly number[]) =>
+      eventsAt(org, offsets).map(({ offset, payload }) => ({ offset, payload, editedAt: undefined })),
+    named(org: string, uid: string, ids: readonly string[], now: number): InboxItemPlace[] {
+      const items = itemsOf(org, uid, { after: 0, now });
+      const placed = items.map(({ offset, mid = "" }, index) => {
+        return { offset, id: mid, mid, before: items[index - 1]?.offset ?? 0 };
+      });
+      return placed.filter(({ mid }) => ids.includes(mid)).reverse();
+    },
+    countMissedKept: (org: string, uid: string, range: Missing) =>
+      Math.min(range.limit, missedBy(org, uid, range).length),
+    readMissedKept(org: string, uid: string, range: Missing & { maxBytes: number }): MissedEvent[] {
+      const offsets = missedBy(org, uid, range).map(({ offset }) => offset);
+      const events = within(range.maxBytes, eventsAt(org, offsets).slice(0, range.limit));
+      return events.map((event) => ({ ...event, isRecipient: true }));
+    },
+  };
+}
