@@ -119,8 +119,13 @@ export const plantedBugs: Record<string, PlantedBug> = {
   "a read does not look at the mark again, so that it moves back and its author hears twice": {
     product: reading.trustsTheLook,
   },
+  "a read moves the mark beyond what was read": {
+    product: reading.movesMarksBeyondWhatWasRead,
+    sign: /nobody is told/,
+  },
   "a read moves the mark beyond a log that was set back": {
-    product: reading.movesMarksBeyondTheLog,
+    product: reading.movesMarksBeyondWhatWasRead,
+    sign: /beyond the log/,
     climate: { ...livelyFailover, readers: 3 },
   },
   "a read does not look whether the log is still the one it looked at": {

@@ -27,7 +27,7 @@ function setUp() {
     use: { requireRoomFor: async () => undefined, requireRoom: unused },
     sent: { strangersAmong: async (_, uids) => uids.slice(0, 1), countUsersAt: async () => 5_000 },
     participants: { list: async () => [] },
-    readMarks: { scopeOf: async () => ({ outcome: "found", upTo: 0, unread: [] }), participantsAmong: async () => [] },
+    readMarks: { scopeOf: async () => ({ outcome: "found", unread: [] }), participantsAmong: async () => [] },
     presence: { count: async (_, uids = []) => ({ count: uids.length, connections: uids.length }) },
     clock,
     elapsed: clock,

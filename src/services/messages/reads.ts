@@ -71,9 +71,9 @@ export function createReads({ readMarks, use, clock }: Dependencies) {
   async function markAs(call: ReadCall, keyId?: string): Promise<void> {
     const { org, cid, uid } = call;
     for (let looked = 0; looked < mostLooks; looked++) {
-      const { upTo, unread } = requireScope(await readMarks.scopeOf(call), call);
+      const { unread } = requireScope(await readMarks.scopeOf(call), call);
       if (unread.length === 0) return;
-      const result = await store({ org, cid, uid, upTo, unread, now: clock.now(), keyId });
+      const result = await store({ org, cid, uid, unread, now: clock.now(), keyId });
       if (result === "left") throw errorAbout("sender_not_participant", { sender: uid, conversation: cid });
       if (result !== "stale") return;
     }

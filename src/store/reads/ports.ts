@@ -8,11 +8,11 @@ export type ReadCall = { org: string; cid: string; uid: string; ids: readonly st
 export type UnreadMessage = { offset: number; id: string; sender: string };
 
 /**
- * What a call reads: everything up to the offset `upTo`, and of it the newest messages that were unread, oldest first;
- * none if everything was read before. Or why the call must be refused.
+ * What a call reads: the newest messages that were unread, oldest first; none if everything was read before. Or why the
+ * call must be refused.
  */
 export type ReadScope =
-  | { outcome: "found"; upTo: number; unread: UnreadMessage[] }
+  | { outcome: "found"; unread: UnreadMessage[] }
   | {
       outcome: "refused";
       missing: "organization" | "conversation" | "participant" | "message";
@@ -25,7 +25,6 @@ export type NewRead = {
   org: string;
   cid: string;
   uid: string;
-  upTo: number;
   unread: UnreadMessage[];
   now: number;
   keyId: string | undefined;
@@ -36,7 +35,7 @@ export type ReadMarks = ReadMarkReads & ReadMarkWrites;
 
 /** Reads what a call would read. */
 export type ReadMarkReads = {
-  /** Looks at no more than the last 250 events before the new mark, and returns 100 messages at most. */
+  /** Looks at no more than the last 250 events that the call reads, and returns 100 messages at most. */
   scopeOf(call: ReadCall): Promise<ReadScope>;
   /** Those of `uids` who take part in the conversation. */
   participantsAmong(org: string, cid: string, uids: readonly string[]): Promise<string[]>;
@@ -51,7 +50,7 @@ export type ReadResult = number | "left" | "stale";
 /** Moves read marks. */
 export type ReadMarkWrites = {
   /**
-   * Moves the marks forward in one commit, never back, and emits an event for each author of what is newly read who
+   * Moves the marks forward to the newest message of each read in one commit, never back, and emits an event for each author of what is newly read who
    * still takes part. Returns one result per read, in order.
    */
   markAll(reads: NewRead[]): Promise<ReadResult[]>;

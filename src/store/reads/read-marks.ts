@@ -52,10 +52,10 @@ export function createReadMarkReads({ reader }: { reader: Reader }): ReadMarkRea
       const upTo = ids === undefined ? Number(place.head) : await newestOf(org, place, ids);
       if (typeof upTo === "string") return { outcome: "refused", missing: "message", message: upTo };
       const after = Number(place.read_to);
-      if (upTo <= after) return { outcome: "found", upTo, unread: [] };
+      if (upTo <= after) return { outcome: "found", unread: [] };
       const newestFirst = await reader.allOf<UnreadMessage>(org, findUnread, org, cid, after, upTo, uid);
       const unread = newestFirst.map(({ offset, id, sender }) => ({ offset: Number(offset), id, sender })).reverse();
-      return { outcome: "found", upTo, unread };
+      return { outcome: "found", unread };
     },
     async participantsAmong(org, cid, uids) {
       const found = await reader.allOf<{ uid: string }>(org, findParticipants, org, cid, JSON.stringify(uids));
@@ -77,7 +77,7 @@ export function createReadMarkWrites({ writer }: { writer: LogWriter }): ReadMar
           findAuthors(sql.rows, live),
           findIds(sql.rows, live),
         ]);
-        const { results, moved, events } = planReads(reads, { heads, marks, participants, ids });
+        const { results, moved, events } = planReads(reads, { marks, participants, ids });
         for (const event of events) transaction.emit(event);
         sql.lastly(sql.rows.update("participant", ["org", "cid", "uid"], moved));
         return results;

@@ -8,11 +8,10 @@ import type { NewRead, ReadResult, UnreadMessage } from "./ports.ts";
 export type Place = { org: string; cid: string; uid: string };
 
 /**
- * What a commit finds: the heads of the organizations; by `placeKey`, up to which offset each reader has read, and
- * which authors take part; and the ids of the events at given offsets, by `eventKey`.
+ * What a commit finds: by `placeKey`, up to which offset each reader has read, and which authors take part; and the ids of
+ * the events at given offsets, by `eventKey`.
  */
 export type FoundMarks = {
-  heads: ReadonlyMap<string, number>;
   marks: ReadonlyMap<string, number>;
   participants: ReadonlySet<string>;
   ids: ReadonlyMap<string, string>;
@@ -32,7 +31,7 @@ export function eventKey({ org, offset }: { org: string; offset: number }): stri
  * Decides reads in their order, by the marks under the lock: a mark moves forward only, and an event names only
  * messages beyond the mark before it. So nobody hears of a message twice, however many calls looked at the same time.
  */
-export function planReads(reads: readonly NewRead[], { heads, marks, participants, ids }: FoundMarks) {
+export function planReads(reads: readonly NewRead[], { marks, participants, ids }: FoundMarks) {
   const current = new Map(marks);
   const moved = new Map<string, Place & { read_to: number }>();
   const events: NewEvent[] = [];
@@ -40,15 +39,15 @@ export function planReads(reads: readonly NewRead[], { heads, marks, participant
     const key = placeKey(read);
     const mark = current.get(key);
     if (mark === undefined) return "left";
-    // If the newest message is still in its place, so is everything before it.
+    // If the newest message is still in its place, so is everything before it. What was after it may be another log.
     const newest = read.unread.at(-1);
-    if (newest !== undefined && ids.get(eventKey({ ...newest, org: read.org })) !== newest.id) return "stale";
+    if (newest === undefined) return 0;
+    if (ids.get(eventKey({ ...newest, org: read.org })) !== newest.id) return "stale";
     const unread = read.unread.filter(({ offset }) => offset > mark);
     if (unread.length === 0) return 0;
     const { org, cid, uid } = read;
-    const upTo = Math.min(read.upTo, heads.get(org) ?? 0);
-    current.set(key, upTo);
-    moved.set(key, { org, cid, uid, read_to: upTo });
+    current.set(key, newest.offset);
+    moved.set(key, { org, cid, uid, read_to: newest.offset });
     const told = eventsOf(read, unread, participants);
     events.push(...told);
     return told.length;

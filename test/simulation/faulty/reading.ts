@@ -14,14 +14,13 @@ export const trustsTheLook = withPlan((reads, found) => {
   return planReads(reads, { ...found, marks });
 });
 
-/** The mark moves to where the call says, even if the log has been set back since. */
-export const movesMarksBeyondTheLog = withPlan((reads, found) => {
+/** The mark moves beyond what was read, though the log may have been set back since. */
+export const movesMarksBeyondWhatWasRead = withPlan((reads, found) => {
   const plan = planReads(reads, found);
-  const moved = reads.map(({ org, cid, uid, upTo }) => ({ org, cid, uid, read_to: upTo }));
-  return { ...plan, moved };
+  return { ...plan, moved: plan.moved.map((move) => ({ ...move, read_to: move.read_to + 5 })) };
 });
 
-/** Neither the head nor the ids of the log are looked at again. */
+/** The ids of the log are not looked at again. */
 export const trustsOffsets = withPlan((reads, found) => {
   const ids = new Map(found.ids);
   for (const { org, unread } of reads) for (const { offset, id } of unread) ids.set(`${org}\u001f${offset}`, id);

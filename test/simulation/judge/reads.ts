@@ -1,16 +1,40 @@
 import type { MessageReadEvent } from "../../../src/contract/messages/reads.ts";
-import { markKey, type Organization } from "../models/organization.ts";
+import { type Commit, type Move, markKey, type Organization } from "../models/organization.ts";
 
-/** Describes what is wrong with the reads of a log: a mark that moves back, or a message that is read twice or never existed. */
-export function* judgeReads({ id: org, commits }: Organization): Iterable<string> {
+const mostNamed = 100;
+
+/**
+ * Describes what is wrong with the reads of a log: a mark that moves back or passes what its author is not told of, or a
+ * message that is read twice or never existed.
+ */
+export function* judgeReads({ id: org, commits, blankedAt, purgedUpTo }: Organization): Iterable<string> {
   const marks = new Map<string, number>();
   const named = new Set<string>();
   const messages = new Map<string, string>();
+  const members = new Map<string, Set<string>>();
+
+  /** What a mark has passed, unless it was taken back or removed, or its author has left. */
+  function passedBy({ cid, uid, read_to }: Move, before: number, at: number): Commit[] {
+    return commits.slice(Math.max(before, purgedUpTo) + 1, read_to + 1).flatMap((commit) => {
+      if (commit?.told?.kind !== "message" || commit.event.cid !== cid) return [];
+      const { sender } = commit.told;
+      const isThere = (blankedAt.get(commit.event.offset) ?? Number.POSITIVE_INFINITY) > at;
+      return isThere && sender !== uid && members.get(cid)?.has(sender) === true ? [commit] : [];
+    });
+  }
+
   for (const commit of commits) {
     if (commit === undefined) continue;
-    const { event, change, moves } = commit;
-    if (event.kind === "message") messages.set(event.id, event.cid ?? "");
-    for (const uid of change?.added ?? []) marks.set(markKey(org, { cid: event.cid ?? "", uid }), event.offset);
+    const { event, change, moves, at } = commit;
+    const { cid = "" } = event;
+    if (event.kind === "message") messages.set(event.id, cid);
+    const present = members.get(cid) ?? new Set();
+    members.set(cid, present);
+    for (const uid of change?.added ?? []) {
+      present.add(uid);
+      marks.set(markKey(org, { cid, uid }), event.offset);
+    }
+    for (const uid of change?.removed ?? []) present.delete(uid);
     if (event.kind === "read") {
       const { message_read: read }: MessageReadEvent = JSON.parse(event.payload);
       for (const id of read.ids) {
@@ -24,6 +48,9 @@ export function* judgeReads({ id: org, commits }: Organization): Iterable<string
       if (move.read_to <= before)
         yield `the mark of ${move.uid} in ${move.cid} moves from ${before} to ${move.read_to}`;
       if (move.read_to > event.offset) yield `the mark of ${move.uid} in ${move.cid} is beyond the log`;
+      for (const { event: passed } of passedBy(move, before, at).slice(-mostNamed))
+        if (!named.has(`${move.uid} ${passed.id}`))
+          yield `the mark of ${move.uid} in ${move.cid} passes ${passed.id}, of which nobody is told`;
       marks.set(markKey(org, move), move.read_to);
     }
   }

@@ -34,7 +34,7 @@ async function read(readers: Readers, node: Node, org: string): Promise<void> {
   await pause(random.integer(0, climate.commitMs + climate.store.latencyMs));
   if (unread.length === 0 || !node.isAlive) return;
   // Its event tells the time in seconds; a thousand times as fast, it tells a read from its repetition after a failover.
-  const call: NewRead = { ...place, upTo, unread, now: now() * 1_000, keyId: undefined };
+  const call: NewRead = { ...place, unread, now: now() * 1_000, keyId: undefined };
 
   const events = await database.get(org).lock.add("batch", async () => {
     const failovers = database.failovers();
@@ -54,12 +54,11 @@ async function read(readers: Readers, node: Node, org: string): Promise<void> {
 }
 
 /** What the commit finds under its lock. */
-function foundIn({ id: org, head, marks, participants, commits }: Organization, { cid, unread }: NewRead) {
+function foundIn({ id: org, marks, participants, commits }: Organization, { cid, unread }: NewRead) {
   const members = [...(participants.get(cid) ?? [])];
   const newest = unread.at(-1)?.offset ?? 0;
   const id = commits[newest]?.event.id;
   return {
-    heads: new Map([[org, head]]),
     marks,
     participants: new Set(members.map((uid) => markKey(org, { cid, uid }))),
     ids: new Map(id === undefined ? [] : [[eventKey({ org, offset: newest }), id]]),
