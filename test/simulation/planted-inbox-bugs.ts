@@ -60,6 +60,11 @@ export const plantedInboxBugs: Record<string, PlantedBug> = Object.fromEntries(
       climate: { markers: 3 },
       sign: /says again/,
     },
+    "marks of all mark what came after the log was set back": {
+      product: inboxes.marksBeyondTheLog,
+      climate: { failovers: 1, failoverMs: 0, markers: 3, store: { latencyMs: 300, outages: 0, misses: 0 } },
+      sign: /and not both/,
+    },
     "marks do not look whether the log is still the one they looked at": {
       product: inboxes.marksAnyLog,
       climate: { failovers: 1, failoverMs: 0, markers: 3, store: { latencyMs: 300, outages: 0, misses: 0 } },

@@ -95,6 +95,18 @@ export const marksAnyLog = withMarkRows((marks) => ({
   ),
 }));
 
+/** Marks of all look only at their newest item, and not where they end. */
+export const marksBeyondTheLog: Product = {
+  ...product,
+  createInboxWrites(dependencies) {
+    const { markAll } = product.createInboxWrites(dependencies);
+    return {
+      markAll: (marks) =>
+        markAll(marks.map((mark) => ({ ...mark, upTo: mark.upTo && { ...mark.upTo, id: undefined } }))),
+    };
+  },
+};
+
 /** The product whose commits of marks find other rows in some tables. */
 function withMarkRows(found: (marks: readonly NewMark[]) => Partial<Record<string, Row[]>>): Product {
   return {
