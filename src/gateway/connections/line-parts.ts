@@ -34,6 +34,8 @@ export type LineParts = {
   limits: LineLimits;
   /** The clock that tokens expire by. */
   clock: Clock;
+  /** The clock that events expire by. */
+  databaseClock: Clock;
   /** The clock that rates are measured by; it never jumps. */
   steadyClock: Clock;
   /** Called when a line ends with bytes waiting. */

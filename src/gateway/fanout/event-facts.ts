@@ -128,6 +128,14 @@ export function textIn({ kind, id, payload }: HeardEvent): string | undefined {
   return isObject(edit) && typeof edit.id === "string" ? edit.id : undefined;
 }
 
+/** What a frame holds: the name of its text (`textIn`), if it has one, and when that expires, if it does. */
+export type FrameContent = Pick<LogEvent, "expiresAt"> & { text: string | undefined };
+
+/** What the frame of an event holds. */
+export function contentOf(event: HeardEvent): FrameContent {
+  return { text: textIn(event), expiresAt: event.expiresAt };
+}
+
 /** The names of the texts that a recall takes back; `undefined` if its payload names none, or it is no recall. */
 export function recalledIn({ kind, payload }: Pick<HeardEvent, "kind" | "payload">): ReadonlySet<string> | undefined {
   if (kind === "recall") {

@@ -14,7 +14,7 @@ function useSocketTopics() {
   const slow = new Set<number>();
   const given: [string, number][] = [];
   const errors: unknown[] = [];
-  const state = { publishes: 0 };
+  const state = { publishes: 0, now: 0 };
   const of = (name: string) => followers.get(name) ?? new Set();
   const socketTopics = createSocketTopics({
     sockets: {
@@ -26,6 +26,7 @@ function useSocketTopics() {
       },
     },
     thread,
+    databaseClock: { now: () => state.now },
     socketsPerShard: 100,
     onDelivery: ({ id }, connections) => given.push([id, connections]),
     onError: (error) => errors.push(error),
@@ -85,6 +86,26 @@ describe("a topic of sockets", () => {
     }
     expect([seen, isOver]).toEqual([[200, 400, 500, 500], true]);
     for (let socket = 0; socket < 250; socket++) expect(heardBy(socket)).toEqual(["1", "2"]);
+  });
+
+  test("is not written to once what waits has expired", async () => {
+    const { gather, publish, leave, thread, heardBy, state, given } = useSocketTopics();
+    gather("many", 200);
+    publish("many", { ...first, expiresAt: 10 }, unheard);
+    publish("many", second, unheard);
+    const left = leave("o");
+    await nextTurn();
+    thread.step();
+    state.now = 10;
+    await nextTurn();
+    thread.open();
+    await left;
+    expect([heardBy(0), heardBy(199)]).toEqual([["1", "2"], ["2"]]);
+    expect(given).toEqual([
+      ["e1", 100],
+      ["e2", 100],
+      ["e2", 100],
+    ]);
   });
 
   test("waits for the thread while another organization uses it", async () => {

@@ -1,7 +1,8 @@
-import type { LogEvent } from "../../contract/log/log-event.ts";
+import { hasExpired, type LogEvent } from "../../contract/log/log-event.ts";
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { createGuard } from "../../lib/observing/guard.ts";
 import { joinIds } from "../../lib/text/ids.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 import { type Played, toNobody } from "./played.ts";
 
@@ -19,6 +20,7 @@ export type TopicSocket = { subscribe(name: string): unknown; unsubscribe(name: 
 type Dependencies = {
   sockets: NativeTopics;
   thread: ThreadScheduler;
+  databaseClock: Clock;
   /** Called with the number of sockets that an event was handed to. */
   onDelivery(event: LogEvent, connections: number): void;
   /** Called with what a write that had to wait throws; the others are still written. */
@@ -45,6 +47,7 @@ export const mostOfShard = 250;
 export function createSocketTopics({
   sockets,
   thread,
+  databaseClock,
   onDelivery,
   onError,
   socketsPerShard = mostOfShard,
@@ -76,6 +79,7 @@ export function createSocketTopics({
   function write(name: string, { event, onSlow }: Waiting): Played {
     const connections = sockets.countSubscribers(name);
     if (connections === 0) return toNobody;
+    if (event.expiresAt !== undefined && hasExpired(event, databaseClock.now())) return toNobody; // it may have waited
     const isSlow = sockets.publish(name, event.payload) === -1;
     onDelivery(event, connections);
     if (isSlow) onSlow();

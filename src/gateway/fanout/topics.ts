@@ -3,14 +3,14 @@ import { createGuard } from "../../lib/observing/guard.ts";
 import { createSetsByKey } from "../../lib/sets-by-key.ts";
 import { joinIds } from "../../lib/text/ids.ts";
 import type { StreamFrames } from "../streams/stream-frames.ts";
-import { textIn } from "./event-facts.ts";
+import { contentOf, type FrameContent } from "./event-facts.ts";
 import { type Played, together, toNobody } from "./played.ts";
 
 /**
- * A server-sent event stream, which Bun's native topics do not reach. `deliver` takes a frame with the name of the
- * text that it holds (`textIn`), if any, and returns true if the stream is slow to take it.
+ * A server-sent event stream, which Bun's native topics do not reach. `deliver` takes a frame with what it holds, and returns
+ * true if the stream is slow to take it.
  */
-export type StreamListener = { deliver(frame: Uint8Array, text: string | undefined): boolean };
+export type StreamListener = { deliver(frame: Uint8Array, content: FrameContent): boolean };
 
 /** A feed. It receives every event of its organization and shows those that its filter selects. */
 export type FeedListener = { hear(event: LogEvent): Played; end(): void };
@@ -55,12 +55,12 @@ export function createTopics({ frames, onDelivery, onError }: Dependencies) {
     publish(topic: string, event: LogEvent, onSlow: () => void): Played {
       const listeners = streams.of(topic);
       if (listeners === undefined) return toNobody;
-      const text = textIn(event);
+      const content = contentOf(event);
       const { size } = listeners; // read now, because a listener that is too slow is removed
       let isSlow = false;
       for (const listener of listeners)
         guard(() => {
-          isSlow = listener.deliver(frames.forUsers(event), text) || isSlow;
+          isSlow = listener.deliver(frames.forUsers(event), content) || isSlow;
         });
       onDelivery(event, size);
       if (isSlow) onSlow();

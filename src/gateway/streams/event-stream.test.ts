@@ -8,12 +8,13 @@ const frame = new Uint8Array(32 * kibibyte).fill(97);
 const fail = (error: unknown) => expect.unreachable(String(error));
 
 /** A stream behind a Bun server, and a client socket that has begun to read it and then stops. */
-async function setUp(maxWaitingBytes: number) {
+async function setUp(maxWaitingBytes: number, now = () => 0) {
   const ends: string[] = [];
   const stream = createEventStream({
     owner: createOwner(fail),
     org: "o",
     maxWaitingBytes,
+    databaseClock: { now },
     onWaiting: () => undefined,
     onCut: () => void ends.push("cut"),
     onEnd: () => void ends.push("end"),
@@ -87,7 +88,7 @@ describe("an event stream", () => {
     await fill(stream);
     while (!stream.isSlow) stream.push(frame);
     const before = stream.waitingBytes();
-    const write = (text: string, message?: string) => stream.push(new TextEncoder().encode(text), message);
+    const write = (frame: string, text?: string) => stream.push(new TextEncoder().encode(frame), { text });
     write("[a]", "a");
     write("[b]", "b");
     write("[a edited]", "a");
@@ -111,7 +112,7 @@ describe("an event stream", () => {
     const { stream, socket } = set;
     await fill(stream);
     const before = stream.waitingBytes();
-    for (const id of ["a", "b"]) stream.push(frame, id);
+    for (const text of ["a", "b"]) stream.push(frame, { text });
     const ready = stream.isReadyForMore();
     stream.withdraw(new Set(["a", "b"]));
     expect(stream.waitingBytes()).toBe(before);
@@ -119,6 +120,30 @@ describe("an event stream", () => {
     expect(await ready).toBe(true);
     stream.push(frame);
     await readUntil(socket, stream, 0);
+  });
+
+  test("drops what has expired when its turn comes, and goes on with what comes next", async () => {
+    let now = 0;
+    await using set = await setUp(Number.POSITIVE_INFINITY, () => now);
+    const { stream, socket } = set;
+    await fill(stream);
+    while (!stream.isSlow) stream.push(frame);
+    const write = (frame: string, expiresAt?: number) =>
+      stream.push(new TextEncoder().encode(frame), { text: frame, expiresAt });
+    write("[ends]", 10);
+    write("[lasts]", 11);
+    write("[end]");
+    now = 10;
+    let read = "";
+    socket.on("data", (data: Buffer) => {
+      read += data.toString("latin1").replaceAll(/a{2,}/g, "");
+    });
+    await readUntil(socket, stream, 0);
+    while (!read.includes("[end]")) await new Promise((resolve) => setImmediate(resolve));
+    expect(/\[.*\]/s.exec(read)?.[0].replaceAll(/\r\n[0-9a-f]*/g, "")).toBe("[lasts][end]");
+    expect(stream.waitingBytes()).toBe(0);
+    write("[ends at once]", 10);
+    expect(stream.waitingBytes()).toBe(0);
   });
 
   test("is cut at its limit, with everything waiting", async () => {
@@ -148,7 +173,7 @@ test("cut before its response begins, ends the connection and prints nothing", a
     import { createOwner } from "${new URL("../../lib/owner.ts", import.meta.url).pathname}";
     import { createEventStream } from "${new URL("./event-stream.ts", import.meta.url).pathname}";
     const ignore = () => undefined;
-    const options = { owner: createOwner(ignore), org: "o", maxWaitingBytes: 1, onWaiting: ignore, onCut: ignore, onEnd: ignore };
+    const options = { owner: createOwner(ignore), org: "o", maxWaitingBytes: 1, databaseClock: Date, onWaiting: ignore, onCut: ignore, onEnd: ignore };
     const stream = createEventStream(options);
     stream.comment();
     const server = Bun.serve({ port: 0, hostname: "127.0.0.1", development: false, fetch: () => new Response(stream.body) });

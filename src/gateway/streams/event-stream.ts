@@ -1,7 +1,10 @@
+import { hasExpired } from "../../contract/log/log-event.ts";
 import type { Owner } from "../../lib/owner.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { comfortableBytes, type Line } from "../connections/connection.ts";
 import type { LineParts } from "../connections/line-parts.ts";
 import type { Transport } from "../connections/register.ts";
+import type { FrameContent } from "../fanout/event-facts.ts";
 
 const givenAtOnce = 64 * 1024;
 const comment = new TextEncoder().encode(":\n\n");
@@ -15,8 +18,8 @@ export type EventStream = Omit<Line, "org" | "end" | "withdraw"> &
     readonly body: ReadableStream<Uint8Array>;
     /** Whether so much is waiting that writers should slow down. */
     readonly isSlow: boolean;
-    /** Writes whole events. May cut the stream. `text` names the text that the frame holds, if any. */
-    push(frame: Uint8Array, text?: string): void;
+    /** Writes whole events, unless they have expired when their turn comes. May cut the stream. */
+    push(frame: Uint8Array, content?: FrameContent): void;
     /** Writes a comment line, which keeps the connection alive and detects dead peers. */
     comment(): void;
     /** Resolves to true once little is waiting, or to false if the stream is over. */
@@ -28,8 +31,8 @@ export type EventStream = Omit<Line, "org" | "end" | "withdraw"> &
     end(): void;
   };
 
-/** A frame that waits; empty once it was withdrawn. */
-type Piece = { frame: Uint8Array; readonly text: string | undefined };
+/** A frame that waits; empty once it was withdrawn or has expired. */
+type Piece = { frame: Uint8Array } & Readonly<FrameContent>;
 
 type Options = {
   /** Closes with the stream, and closes the stream with it. */
@@ -37,6 +40,7 @@ type Options = {
   /** The organization that its bytes count towards. */
   org: string;
   maxWaitingBytes: number;
+  databaseClock: Clock;
   /** Called when bytes are waiting for the reader. */
   onWaiting(): void;
   /** Called when the stream is cut with bytes waiting. */
@@ -53,7 +57,8 @@ type Options = {
  * wait. The body's queue has no room of its own, so Bun pulls only once the socket has taken the previous piece; until
  * then that piece counts as waiting.
  */
-export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCut, onEnd }: Options): EventStream {
+export function createEventStream(options: Options): EventStream {
+  const { owner, org, maxWaitingBytes, databaseClock, onWaiting, onCut, onEnd } = options;
   let waiting: Piece[] = [];
   const waitingOf = new Map<string, Piece[]>(); // by the text that they hold
   let waitingBytes = 0; // including the piece handed out last
@@ -85,13 +90,27 @@ export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCu
   /** Hands out the next piece if Bun has asked for one, or leaves that to the next `push`. */
   function giveNext(): void {
     if (!isAsked || waiting.length === 0 || !isOpen) return;
-    let count = 0;
-    while (count < waiting.length && givenBytes < givenAtOnce) givenBytes += waiting[count++]?.frame.length ?? 0;
-    const taken = waiting.splice(0, count);
+    const taken: Piece[] = [];
+    for (const piece of waiting) {
+      if (givenBytes >= givenAtOnce) break;
+      dropExpired(piece);
+      givenBytes += piece.frame.length;
+      taken.push(piece);
+    }
+    waiting.splice(0, taken.length);
     for (const piece of taken) forget(piece);
-    if (givenBytes === 0) return; // all of it was withdrawn
+    if (givenBytes === 0) return; // all of it was withdrawn, or has expired
     isAsked = false; // before enqueueing, which may ask again at once
     controller?.enqueue(joined(taken));
+  }
+
+  function drop(piece: Piece): void {
+    waitingBytes -= piece.frame.length;
+    piece.frame = nothing;
+  }
+
+  function dropExpired(piece: Piece): void {
+    if (piece.expiresAt !== undefined && hasExpired(piece, databaseClock.now())) drop(piece);
   }
 
   /** Notes the text that a waiting piece holds. */
@@ -140,9 +159,9 @@ export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCu
     get takings() {
       return takings;
     },
-    push(frame, text) {
+    push(frame, content = { text: undefined }) {
       if (!isOpen) return;
-      const piece = { frame, text };
+      const piece = { frame, ...content };
       waiting.push(piece);
       note(piece);
       waitingBytes += frame.length;
@@ -152,12 +171,7 @@ export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCu
     },
     withdraw(texts) {
       if (waitingOf.size === 0) return;
-      for (const text of texts) {
-        for (const piece of waitingOf.get(text) ?? []) {
-          waitingBytes -= piece.frame.length;
-          piece.frame = nothing;
-        }
-      }
+      for (const text of texts) for (const piece of waitingOf.get(text) ?? []) drop(piece);
       resume();
     },
     comment: () => stream.push(comment),
@@ -168,6 +182,7 @@ export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCu
     end() {
       if (!isOpen) return;
       if (stream.isSlow) return stream.cut();
+      for (const piece of waiting) dropExpired(piece);
       const rest = joined(waiting);
       if (rest.length > 0) controller?.enqueue(rest);
       close();
@@ -194,14 +209,16 @@ export function openEventStream(
     backlog,
     heartbeats,
     limits,
+    databaseClock,
     onCut,
-  }: Pick<LineParts, "register" | "backlog" | "heartbeats" | "limits" | "onCut">,
+  }: Pick<LineParts, "register" | "backlog" | "heartbeats" | "limits" | "databaseClock" | "onCut">,
   transport: Transport,
   options: Pick<Options, "owner" | "org" | "onEnd">,
 ): EventStream {
   const stream = createEventStream({
     ...options,
     maxWaitingBytes: limits.backlogBytes,
+    databaseClock,
     onWaiting: () => backlog.watch(stream),
     onCut,
   });

@@ -9,7 +9,7 @@ import { createCounters } from "../../lib/rates/counters.ts";
 import type { FeedStarts, FeedWish } from "../../services/feeds.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 import type { LineParts } from "../connections/line-parts.ts";
-import { type EventFacts, isAddressed, sessionEndOf, textIn } from "../fanout/event-facts.ts";
+import { contentOf, type EventFacts, isAddressed, sessionEndOf } from "../fanout/event-facts.ts";
 import { toNobody } from "../fanout/played.ts";
 import type { FeedListener, Topics } from "../fanout/topics.ts";
 import type { Sequencer } from "../log/sequencer.ts";
@@ -99,7 +99,7 @@ export function createFeeds(dependencies: Dependencies) {
       hear(event) {
         if (endsOrganization(event)) stream.end();
         if (!shows(event)) return toNobody;
-        stream.push(frames.forFeeds(event), textIn(event));
+        stream.push(frames.forFeeds(event), contentOf(event));
         return { connections: 1, isSlow: stream.isSlow };
       },
       end: stream.end,

@@ -13,7 +13,7 @@ import { tellFault } from "../connections/faults.ts";
 import type { LineParts } from "../connections/line-parts.ts";
 import { answerPreflight } from "../connections/origins.ts";
 import { SessionTimer } from "../connections/session-timer.ts";
-import { textIn } from "../fanout/event-facts.ts";
+import { contentOf, type FrameContent } from "../fanout/event-facts.ts";
 import type { Topics } from "../fanout/topics.ts";
 import { type EventStream, openEventStream } from "./event-stream.ts";
 import { encodeForUser, encodeSession } from "./stream-frames.ts";
@@ -115,8 +115,8 @@ function toConnection(
 ): StreamConnection {
   const joined = new Set<string>();
   const listener = {
-    deliver(frame: Uint8Array, message: string | undefined) {
-      stream.push(frame, message);
+    deliver(frame: Uint8Array, content: FrameContent) {
+      stream.push(frame, content);
       return stream.isSlow;
     },
   };
@@ -125,7 +125,7 @@ function toConnection(
   });
   const ofUser: Pick<Connection, "deliver" | "subscribe" | "unsubscribe"> = {
     deliver(events) {
-      for (const event of events) stream.push(encodeForUser(event), textIn(event));
+      for (const event of events) stream.push(encodeForUser(event), contentOf(event));
     },
     subscribe(topic) {
       if (!stream.isOpen) return;
