@@ -46,7 +46,8 @@ const findMarks = "SELECT marks FROM inbox_mark WHERE org = ? AND uid = ?";
 export function createInboxReads({ reader }: { reader: Reader }): InboxReads & MissedKept {
   const { dialect } = reader;
   const { givenTexts, givenNumbers, joined, now: time } = dialect;
-  const items = itemsOf(`(expires_at IS NULL OR expires_at > ${time})`);
+  const lasting = `(expires_at IS NULL OR expires_at > ${time})`;
+  const items = itemsOf(lasting);
   const findItems = `${items} SELECT ${joined("2 * o + silent")} AS numbers FROM items`;
   const findPlaces = `SELECT e."offset", e.id, e.mid, OCTET_LENGTH(e.payload) AS bytes, CASE WHEN e.mid IS NULL THEN e.payload END AS payload
     FROM event e WHERE e.org = ? AND e."offset" IN (${givenNumbers})
@@ -54,7 +55,8 @@ export function createInboxReads({ reader }: { reader: Reader }): InboxReads & M
   const findNamed = `${items}, placed AS (SELECT o, mid, LAG(o, 1, CAST(0 AS BIGINT)) OVER (ORDER BY o) AS before FROM items)
     SELECT placed.o, e.id, placed.mid, placed.before FROM placed JOIN event e ON e.org = ? AND e."offset" = placed.o
     WHERE placed.mid IN (${givenTexts}) ORDER BY placed.o DESC`;
-  const missed = `${rowsOfUser} WHERE i.kept_until > ? AND i."offset" <= ?`;
+  // Not what was recalled with a key, whose row stays.
+  const missed = `${rowsOfUser} WHERE i.kept_until > ? AND i."offset" <= ? AND (i.mid IS NOT NULL OR i.sender_key IS NULL) AND ${lasting}`;
   const countMissed = `SELECT COUNT(*) AS count FROM (SELECT 1 FROM (${missed}) AS mine LIMIT ?) AS counted`;
   const readMissed = withinBytes(
     `SELECT e.org, e."offset", e.id, e.kind, e.cid, e.expires_at, OCTET_LENGTH(e.payload) AS bytes FROM (${missed}) AS mine

@@ -178,13 +178,9 @@ export function describeInboxes(engine: string, open: OpenDatabase): void {
         const after = await list(org, uid, now, last);
         expect(after).toEqual(listed.filter(({ offset }) => offset > last));
         const upTo = (await store.log.heads([org])).get(org)?.offset ?? 0;
-        const missed = await store.inboxes.readMissedKept(org, uid, {
-          after: 0,
-          upTo,
-          now,
-          limit: 1_000,
-          maxBytes: mebibyte,
-        });
+        const range = { after: 0, upTo, now, limit: 1_000 };
+        const missed = await store.inboxes.readMissedKept(org, uid, { ...range, maxBytes: mebibyte });
+        expect(await store.inboxes.countMissedKept(org, uid, range)).toBe(missed.length);
         const offsets = new Set(missed.map(({ offset }) => offset));
         for (const { offset } of expected) if (!offsets.has(offset)) throw new Error(`${about}: misses ${offset}`);
         const told = missed.filter(({ kind }) => kind === "system_recall").map(({ payload }) => payload);
