@@ -1,6 +1,6 @@
 import type { Random } from "../harness/random.ts";
 
-/** What a world has of inboxes. Times in milliseconds, chances from 0 to 1. */
+/** What a world has of inboxes, and of messages that expire. Times in milliseconds, chances from 0 to 1. */
 export type InboxClimate = ReturnType<typeof chooseInboxes>;
 
 /** The traits of a world without inboxes: system messages reach who is online, and are gone. */
@@ -12,6 +12,9 @@ export const noInboxes: InboxClimate = {
   silent: 0,
   systemRecalls: 0,
   markers: 0,
+  expiring: 0,
+  lastMs: 0,
+  skewMs: 0,
 };
 
 /** Chooses the traits of a world with inboxes. */
@@ -30,5 +33,9 @@ export function chooseInboxes(random: Random) {
     systemRecalls: oneOf(0, 0.1, 0.2),
     /** Who mark what is in inboxes as seen or read. */
     markers: oneOf(0, 1, 3),
+    /** How often a message or system message expires, how long it lasts at most, and how far clocks of nodes are off at most. */
+    expiring: oneOf(0, 0.3, 0.8),
+    lastMs: oneOf(100, 1_000, 10_000),
+    skewMs: oneOf(0, 3_000),
   };
 }

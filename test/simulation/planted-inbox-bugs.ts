@@ -1,10 +1,13 @@
+import * as expiry from "./faulty/expiry.ts";
 import * as inboxes from "./faulty/inboxes.ts";
 import type { PlantedBug } from "./planted-bugs.ts";
 import { product } from "./product.ts";
 
+const expiring = { expiring: 0.8, lastMs: 1_000 };
+const writtenLate = /is written after it has expired/;
 const counted = /is told of \d+ unread/;
 
-/** Bugs of inboxes that the simulation must find, by name. */
+/** Bugs of inboxes and of expiry that the simulation must find, by name. */
 export const plantedInboxBugs: Record<string, PlantedBug> = Object.fromEntries(
   Object.entries<PlantedBug>({
     "system messages are replayed that were not kept": { product, inboxFlaw: "keeps all", sign: /did not miss/ },
@@ -70,5 +73,66 @@ export const plantedInboxBugs: Record<string, PlantedBug> = Object.fromEntries(
       climate: { failovers: 1, failoverMs: 0, markers: 3, store: { latencyMs: 300, outages: 0, misses: 0 } },
       sign: /and not both|not in the inbox/,
     },
+    "what has expired is played": { product: expiry.playsExpired, climate: expiring, sign: writtenLate },
+    "what has expired since it was read or played is given to who joins": {
+      product: expiry.joinsWithExpired,
+      climate: expiring,
+      sign: writtenLate,
+    },
+    "what expires while it waits for sockets is written": {
+      product: expiry.writesWaitingExpired,
+      climate: {
+        ...expiring,
+        thread: { sliceUs: 1, turnMs: 10 },
+        bursts: 5,
+        fanout: { socketsPerShard: 1, sliceUs: 1 },
+      },
+      sign: writtenLate,
+    },
+    "what expires while it waits for a slow stream is written": {
+      product: expiry.keepsWaitingExpired,
+      climate: { ...expiring, streams: 1, slowReaders: 1, large: 0.4, largeBytes: 150_000, writes: 100 },
+      sign: writtenLate,
+    },
+    "a node expires by its own clock": {
+      product: expiry.expiresByOwnClock,
+      climate: { ...expiring, skewMs: 3_000 },
+      sign: writtenLate,
+    },
+    "edits do not expire with their message": {
+      product,
+      expiryFlaw: "edits last",
+      climate: { ...expiring, edits: 0.3 },
+      sign: writtenLate,
+    },
+    "inboxes show what has expired until it is blanked": {
+      product,
+      expiryFlaw: "inboxes show what has expired",
+      climate: { ...expiring, markers: 3 },
+      sign: /which is not there|is told of \d+ unread/,
+    },
+    "what has expired is blanked, and nobody is told": {
+      product,
+      expiryFlaw: "tells nobody",
+      climate: expiring,
+      sign: /does not end/,
+    },
+    "what was taken back before it expired ends again": {
+      product,
+      expiryFlaw: "ends what was taken back",
+      climate: { ...expiring, recalls: 0.2 },
+      sign: /ends again/,
+    },
+    "an end that failed is not tried again": {
+      product: expiry.triesNoEndAgain,
+      climate: { ...expiring, aborts: 0.1 },
+      sign: /does not end/,
+    },
+    "a node ends only what it was asked for, and dies": {
+      product: expiry.endsOwnOnly,
+      climate: { ...expiring, restarts: 2 },
+      sign: /does not end/,
+    },
+    "what expires ends early": { product: expiry.endsEarly, climate: expiring, sign: /ends at \d+, and expires at/ },
   }).map(([name, bug]) => [name, { ...bug, hasInboxes: true }]),
 );

@@ -10,6 +10,7 @@ import {
   threadMsOf,
 } from "./climate.ts";
 import { chooseInboxes, noInboxes } from "./climate-inboxes.ts";
+import { judgeEnds } from "./judge/ends.ts";
 import { judgeListings } from "./judge/inbox-answers.ts";
 import { judge } from "./judge/judge.ts";
 import { judgeMarks } from "./judge/marks.ts";
@@ -19,6 +20,7 @@ import { describe } from "./models/changes.ts";
 import { type Hearing, recordSession, runClient } from "./models/client.ts";
 import { createCluster } from "./models/cluster.ts";
 import { createDatabase, type Database } from "./models/database.ts";
+import type { ExpiryFlaw } from "./models/expiries.ts";
 import type { InboxFlaw } from "./models/inbox-rows.ts";
 import { type Listing, runMarker } from "./models/marker.ts";
 import type { Node } from "./models/node.ts";
@@ -36,10 +38,11 @@ export type Variant = {
   writing?: Writing;
   /** Whether a node checks the heads when the bus is back; true by default. */
   checksHeadsOnConnect?: boolean;
-  /** Whether system messages are kept in inboxes and taken back; false by default. */
+  /** Whether system messages are kept in inboxes and taken back, and messages expire; false by default. */
   hasInboxes?: boolean;
-  /** A bug of the database that is to be found. */
+  /** Bugs of the database that are to be found. */
   inboxFlaw?: InboxFlaw;
+  expiryFlaw?: ExpiryFlaw;
   /** Traits of the world for any seed, for what only rare worlds show. */
   climate?: Partial<Climate>;
 };
@@ -69,7 +72,8 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
   const random = createRandom(seed);
   const traits = { ...chooseClimate(random), ...(hasInboxes ? chooseInboxes(random) : noInboxes) };
   const climate = { ...traits, ...variant.climate };
-  const flaws = { keepsTexts: writing === "keeps texts that are taken back", inboxes: variant.inboxFlaw };
+  const { inboxFlaw: inboxes, expiryFlaw: expiry } = variant;
+  const flaws = { keepsTexts: writing === "keeps texts that are taken back", inboxes, expiry };
   const database = createDatabase(time.now, flaws);
   const orgs = names("o", climate.organizations);
   const uids = names("u", climate.users);
@@ -127,13 +131,14 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
   });
 
   try {
-    time.pass(climate.activeMs + longestTroubleMs + settleMs(climate));
+    time.pass(climate.activeMs + longestTroubleMs + climate.lastMs + settleMs(climate));
   } catch (error) {
     broken.push(`the world fails: ${error}`);
   }
   const history = { ...cluster, climate, hearings, announcedAt, organization: database.get, endedAt: time.now() };
   broken.push(...judge(history), ...judgeListings(history, listings));
-  for (const org of orgs) broken.push(...judgeReads(database.get(org)), ...judgeMarks(database.get(org), time.now()));
+  for (const org of orgs.map(database.get))
+    broken.push(...judgeReads(org), ...judgeMarks(org, time.now()), ...judgeEnds(history, org));
   const heardUntilNow = hearings.map((hearing) => ({ ...hearing }));
   isOver = true;
   for (const node of cluster.nodes()) node.leaveAll();

@@ -76,7 +76,8 @@ function followInbox(commits: readonly (Commit | undefined)[], uid: string): Inb
 }
 
 /** When an item left the inbox. */
-export const goneAt = ({ keptUntil, replacedAt, recalledAt }: Item) => Math.min(keptUntil, replacedAt, recalledAt);
+export const goneAt = ({ event, keptUntil, replacedAt, recalledAt }: Item) =>
+  Math.min(keptUntil, replacedAt, recalledAt, event.expiresAt ?? never);
 
 /** The kept system messages, and recalls of them, that `since` must or may give a connection; never any other. */
 export function keptWhile(

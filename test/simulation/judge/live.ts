@@ -1,5 +1,5 @@
 import type { Hearing } from "../models/client.ts";
-import type { Commit } from "../models/organization.ts";
+import { type Commit, lastsAt } from "../models/organization.ts";
 import { dueAt } from "./deadlines.ts";
 import { conversationKinds, endCodes, type History, isAddressedTo, isBlanked, type Known } from "./history.ts";
 
@@ -20,9 +20,13 @@ export function* judgeLive(
   // What is purged while a slow reader still catches up is lost to it, as to everyone.
   const isGone = ({ event, at }: Commit) =>
     event.offset <= purgedUpTo && !given.has(event) && at <= (hearing.joinedAt ?? Number.POSITIVE_INFINITY);
-  // What was taken back before it was due, or an edit that another replaced, may be left out.
-  const isLeftOut = (commit: Commit) =>
-    !given.has(commit.event) && isBlanked(history, hearing, known, commit.event, dueAt(history, hearing, commit));
+  // What was taken back or expired before it was due, or an edit that another replaced, may be left out.
+  const isLeftOut = (commit: Commit) => {
+    const due = dueAt(history, hearing, commit);
+    return (
+      !given.has(commit.event) && (!lastsAt(commit.event, due) || isBlanked(history, hearing, known, commit.event, due))
+    );
+  };
   const expected = concerning(known, hearing).filter(
     (commit) => commit.event.offset > head && commit.event.offset < before && !isGone(commit) && !isLeftOut(commit),
   );

@@ -1,5 +1,5 @@
 import type { MessageReadEvent } from "../../../src/contract/messages/reads.ts";
-import { type Commit, type Move, markKey, type Organization } from "../models/organization.ts";
+import { type Commit, lastsAt, type Move, markKey, type Organization } from "../models/organization.ts";
 
 const mostNamed = 100;
 
@@ -13,12 +13,13 @@ export function* judgeReads({ id: org, commits, blankedAt, purgedUpTo }: Organiz
   const messages = new Map<string, string>();
   const members = new Map<string, Set<string>>();
 
-  /** What a mark has passed, unless it was taken back or removed, or its author has left. */
+  /** What a mark has passed, unless it has ended or was removed, or its author has left. */
   function passedBy({ cid, uid, read_to }: Move, before: number, at: number): Commit[] {
     return commits.slice(Math.max(before, purgedUpTo) + 1, read_to + 1).flatMap((commit) => {
       if (commit?.told?.kind !== "message" || commit.event.cid !== cid) return [];
       const { sender } = commit.told;
-      const isThere = (blankedAt.get(commit.event.offset) ?? Number.POSITIVE_INFINITY) > at;
+      const isThere =
+        (blankedAt.get(commit.event.offset) ?? Number.POSITIVE_INFINITY) > at && lastsAt(commit.event, at);
       return isThere && sender !== uid && members.get(cid)?.has(sender) === true ? [commit] : [];
     });
   }

@@ -1,5 +1,7 @@
+import type { LogEvent } from "../../../src/contract/log/log-event.ts";
 import { maxRecoveredMs } from "../climate.ts";
 import type { Hearing } from "../models/client.ts";
+import { lastsAt } from "../models/organization.ts";
 import { conversationKinds, endCodes, type History, isBlanked, type Known, type Taking, takesPart } from "./history.ts";
 import { inboxOf, keptWhile } from "./inboxes.ts";
 
@@ -25,9 +27,8 @@ export function* judgeReplay(history: History, hearing: Hearing, known: Known, h
   const missed = commits.slice((seen?.event.offset ?? 0) + 1, head + 1).flatMap((commit) => {
     const event = commit?.event;
     if (event === undefined) return [];
-    if (conversationKinds.has(event.kind)) return [{ event, taking: takingOf(event.cid ?? "") }];
-    const taking = kept.get(event);
-    return taking === undefined ? [] : [{ event, taking }];
+    const taking = conversationKinds.has(event.kind) ? takingOf(event.cid ?? "") : kept.get(event);
+    return taking === undefined ? [] : [{ event, taking: whileItLasts(hearing, event, taking, history.endedAt) }];
   });
   const allowed = new Set(missed.filter(({ taking }) => taking !== "never").map(({ event }) => event));
   if (answer?.recovered !== true) {
@@ -61,4 +62,10 @@ export function* judgeReplay(history: History, hearing: Hearing, known: Known, h
     if (!isBlanked(history, hearing, known, event, hearing.joinedAt ?? ended?.at ?? history.endedAt))
       yield `is not given ${event.id}`;
   }
+}
+
+/** What the expiry of an event leaves of what must or may be given. */
+function whileItLasts({ beganAt, joinedAt, ended }: Hearing, event: LogEvent, taking: Taking, endedAt: number): Taking {
+  if (!lastsAt(event, beganAt)) return "never";
+  return taking === "throughout" && !lastsAt(event, joinedAt ?? ended?.at ?? endedAt) ? "sometimes" : taking;
 }

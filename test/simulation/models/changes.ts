@@ -9,11 +9,11 @@ export type Address = { uids: string[]; cid: string | undefined };
 
 /** What a transaction does to an organization. */
 export type Change =
-  | { kind: "message"; cid: string; sender: string; bytes: number }
+  | { kind: "message"; cid: string; sender: string; bytes: number; expiresAt?: number | undefined }
   | SystemMessage
   | { kind: "read" | "system_read"; uids: string[]; payload: string }
   | { kind: "edit"; cid: string; id: string }
-  | { kind: "recall"; cid: string; ids: string[] }
+  | { kind: "recall"; cid: string; ids: string[]; hasExpired?: true }
   | SystemRecall
   | { kind: "membership"; cid: string; change: MembershipChange }
   | { kind: "session"; end: SessionEnd };
@@ -25,14 +25,19 @@ export type SystemMessage = Address & {
   bytes: number;
   kept?: Keeping | undefined;
   isSilent?: boolean;
+  expiresAt?: number | undefined;
 };
 
-/** A recall of system messages with one audience; `until`: until when inboxes keep it, if they keep one of the messages. */
+/**
+ * The end of system messages of one sender with one audience, as they are taken back or have expired; `until`: until when inboxes
+ * keep it, if they keep one of the messages.
+ */
 export type SystemRecall = Address & {
   kind: "system_recall";
   sender: string;
   ids: string[];
   until: number | undefined;
+  hasExpired?: true;
 };
 
 const idInFrame =
@@ -56,6 +61,12 @@ export function aboutOf({ kind, payload }: LogEvent): string[] {
   if (kind === "edit") return [JSON.parse(payload).message_edit.id];
   if (kind === "recall") return JSON.parse(payload).message_delete.ids;
   return kind === "system_recall" ? JSON.parse(payload).system_message_delete.ids : [];
+}
+
+/** The ids of the messages that a change is about, whatever is told of it. */
+export function textsOf(change: Change | undefined): string[] {
+  if (change?.kind === "edit") return [change.id];
+  return change?.kind === "recall" || change?.kind === "system_recall" ? change.ids : [];
 }
 
 /** Creates the writer of payloads. `_id`s are ids of events. */

@@ -2,7 +2,8 @@ import type { MembershipChange, SessionEnd } from "../../../src/contract/log/con
 import type { LogEvent } from "../../../src/contract/log/log-event.ts";
 import { logStart } from "../../../src/contract/log/log-place.ts";
 import type { UnreadMessage } from "../../../src/store/reads/ports.ts";
-import { aboutOf, type Change, createPayloads, idIn, type SystemRecall } from "./changes.ts";
+import { type Change, createPayloads, idIn, type SystemRecall, textsOf } from "./changes.ts";
+import { createExpiries, type ExpiryFlaw } from "./expiries.ts";
 import { createInboxReads } from "./inbox-reads.ts";
 import { followInboxes, type InboxFlaw, planSystemRecalls } from "./inbox-rows.ts";
 import {
@@ -10,6 +11,7 @@ import {
   createOrganization,
   forgetWhatFollows,
   headOf,
+  lastsAt,
   type MarkedInbox,
   type Move,
   markKey,
@@ -25,10 +27,11 @@ const pageBytes = 4 * 1024 * 1024;
 export type Database = ReturnType<typeof createDatabase>;
 
 /** Bugs that are to be found. With `keepsTexts`, a recall is told, and its messages stay. */
-export type Flaws = { keepsTexts?: boolean; inboxes?: InboxFlaw | undefined };
+export type Flaws = { keepsTexts?: boolean; inboxes?: InboxFlaw | undefined; expiry?: ExpiryFlaw | undefined };
 
 /** Creates a database without organizations. */
-export function createDatabase(now: () => number, { keepsTexts = false, inboxes: flaw }: Flaws = {}) {
+export function createDatabase(now: () => number, flaws: Flaws = {}) {
+  const { keepsTexts = false, inboxes: flaw } = flaws;
   const organizations = new Map<string, Organization>();
   const eventById = new Map<string, LogEvent>();
   const readByFrame = new Map<string, LogEvent>();
@@ -50,17 +53,26 @@ export function createDatabase(now: () => number, { keepsTexts = false, inboxes:
     return created;
   }
 
+  /** When an event expires: an edit with its message. */
+  function expiryOf(org: string, change: Change): number | undefined {
+    if (change.kind === "message" || change.kind === "system") return change.expiresAt;
+    const isFlawed = flaws.expiry === "edits last";
+    return change.kind === "edit" && !isFlawed ? get(org).texts.get(change.id)?.expiresAt : undefined;
+  }
+
   /** The event of a change at an offset; nothing is stored yet. */
   function prepare(org: string, offset: number, change: Change): LogEvent {
     const id = `${org}-${++ids}`;
+    const isTold = flaws.expiry !== "tells nobody" || !("hasExpired" in change);
     const event: LogEvent = {
       org,
       offset,
-      kind: change.kind,
+      kind: isTold ? change.kind : "blank",
       id,
       cid: "cid" in change ? change.cid : undefined,
-      payload: payloadOf(id, change),
+      payload: isTold ? payloadOf(id, change) : "",
       uids: "uids" in change ? change.uids : undefined,
+      expiresAt: expiryOf(org, change),
     };
     eventById.set(id, event);
     changes.set(id, change);
@@ -69,17 +81,27 @@ export function createDatabase(now: () => number, { keepsTexts = false, inboxes:
   }
 
   /** Applies the effects of an event on texts. */
-  function followText({ texts, blankedAt }: Organization, { event, at }: Commit): void {
-    const { kind, id, offset, cid = "" } = event;
+  function followText({ texts, blankedAt }: Organization, { event, told, at }: Commit): void {
+    const { kind, id, offset, cid = "", expiresAt } = event;
     if (kind === "message" || kind === "system")
-      texts.set(id, { kind, offset, cid, payload: undefined, edit: undefined, isRecalled: false });
-    for (const about of aboutOf(event)) {
+      texts.set(id, {
+        kind,
+        offset,
+        cid,
+        payload: undefined,
+        edit: undefined,
+        expiresAt,
+        isRecalled: false,
+        hasExpired: false,
+      });
+    for (const about of textsOf(told)) {
       const text = texts.get(about);
       if (text === undefined || keepsTexts) continue;
       if (text.edit !== undefined) blankedAt.set(text.edit, at);
       if (kind !== "edit") {
         blankedAt.set(text.offset, at);
         text.isRecalled = true;
+        text.hasExpired ||= told !== undefined && "hasExpired" in told;
       } else {
         text.edit = offset;
         text.payload = `{"message":{"_id":"${about}","body":"edited by ${id}"}}`;
@@ -172,12 +194,13 @@ export function createDatabase(now: () => number, { keepsTexts = false, inboxes:
   /** The ids of the newest texts that are there. */
   function newest(org: string, count: number, isWanted: IsWanted): string[] {
     const { texts, purgedUpTo } = get(org);
-    const isThere = ({ isRecalled, offset }: Text) => !isRecalled && offset > purgedUpTo;
+    const isThere = (text: Text) => !text.isRecalled && text.offset > purgedUpTo && lastsAt(text, now());
     const there = [...texts].filter(([id, text]) => isThere(text) && isWanted(id, text));
     return there.slice(-count).map(([id]) => id);
   }
 
   const isMissedBy = (org: string, uid: string) => (event: LogEvent) =>
+    lastsAt(event, now()) &&
     (event.kind === "message" || event.kind === "edit" || event.kind === "recall") &&
     !get(org).blankedAt.has(event.offset) &&
     get(org)
@@ -228,7 +251,8 @@ export function createDatabase(now: () => number, { keepsTexts = false, inboxes:
     /** The number of failovers, each of which aborts running transactions. */
     failovers: () => failovers,
     reads,
-    inboxReads: createInboxReads(get, flaw),
+    inboxReads: createInboxReads(get, now, flaws),
+    expiries: createExpiries({ organizations, now, senderOf, flaw: flaws.expiry }),
     /** Removes what was committed up to a time. */
     purge(org: string, upToMs: number): void {
       const organization = get(org);
@@ -240,7 +264,8 @@ export function createDatabase(now: () => number, { keepsTexts = false, inboxes:
     unreadOf(org: string, { cid, uid }: Pick<Move, "cid" | "uid">, upTo: number): UnreadMessage[] | undefined {
       const mark = get(org).marks.get(markKey(org, { cid, uid }));
       if (mark === undefined) return undefined;
-      const isUnread = ({ kind, cid: of, id }: LogEvent) => kind === "message" && of === cid && senderOf(id) !== uid;
+      const isUnread = ({ kind, cid: of, id, expiresAt }: LogEvent) =>
+        kind === "message" && of === cid && senderOf(id) !== uid && lastsAt({ expiresAt }, now());
       return stored(org, mark, upTo, isUnread).map(({ offset, id }) => ({ offset, id, sender: senderOf(id) }));
     },
     /** The event whose payload is exactly this frame, or was after an edit. */
@@ -249,6 +274,12 @@ export function createDatabase(now: () => number, { keepsTexts = false, inboxes:
       if (read !== undefined) return read;
       const event = eventById.get(idIn(frame) ?? "");
       return event?.payload === frame || editedTexts.get(event?.id ?? "")?.has(frame) === true ? event : undefined;
+    },
+    /** When what an event tells is to expire: an edit with its message, whatever the database has made of it. */
+    expiryOf({ id }: LogEvent): number | undefined {
+      const told = changes.get(id);
+      const about = told?.kind === "edit" ? changes.get(told.id) : told;
+      return about !== undefined && "expiresAt" in about ? about.expiresAt : undefined;
     },
     /** The ids of the newest messages of a conversation that were not taken back. */
     newestOf: (org: string, cid: string, count: number): string[] =>

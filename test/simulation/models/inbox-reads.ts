@@ -1,16 +1,19 @@
+import type { LogEvent } from "../../../src/contract/log/log-event.ts";
 import { placeOfUser, placesOf } from "../../../src/store/inbox/places.ts";
 import { type InboxItemPlace, type InboxPlace, noMarks } from "../../../src/store/inbox/ports.ts";
 import type { MissedEvent } from "../../../src/store/messages/ports.ts";
+import type { ExpiryFlaw } from "./expiries.ts";
 import type { InboxFlaw } from "./inbox-rows.ts";
-import { type InboxRow, type Organization, shown, within } from "./organization.ts";
+import { type InboxRow, lastsAt, type Organization, shown, within } from "./organization.ts";
 
+type Flaws = { inboxes?: InboxFlaw | undefined; expiry?: ExpiryFlaw | undefined };
 type Scope = { after: number; now: number };
 type Missing = Scope & { upTo: number; limit: number };
 
 const [ofEveryone = ""] = placesOf({ cid: undefined, uids: [] });
 
 /** Creates what the product's ports read of inboxes, answered at once. */
-export function createInboxReads(get: (org: string) => Organization, flaw: InboxFlaw | undefined) {
+export function createInboxReads(get: (org: string) => Organization, clock: () => number, flaws: Flaws) {
   function rowsOf(org: string, uid: string, after: number): InboxRow[] {
     const { inboxRows, stays, purgedUpTo } = get(org);
     const own = stays.filter((stay) => stay.uid === uid);
@@ -28,20 +31,26 @@ export function createInboxReads(get: (org: string) => Organization, flaw: Inbox
     const newest = new Map<string, number>();
     for (const { senderKey, offset } of rows) if (senderKey !== undefined) newest.set(senderKey, offset);
     const isNewest = ({ senderKey, offset }: InboxRow) =>
-      senderKey === undefined || flaw === "replaces nothing" || newest.get(senderKey) === offset;
-    return rows.filter((row) => row.mid !== undefined && row.keptUntil > now && isNewest(row));
+      senderKey === undefined || flaws.inboxes === "replaces nothing" || newest.get(senderKey) === offset;
+    const isThere = (row: InboxRow) => lastsAt(row, clock()) || flaws.expiry === "inboxes show what has expired";
+    return rows.filter((row) => row.mid !== undefined && row.keptUntil > now && isNewest(row) && isThere(row));
   }
 
   function missedBy(org: string, uid: string, { after, upTo, now }: Missing): InboxRow[] {
-    return rowsOf(org, uid, after).filter(({ offset, keptUntil }) => offset <= upTo && keptUntil > now);
+    const isMissed = ({ offset, mid, senderKey, keptUntil }: InboxRow) =>
+      offset <= upTo && keptUntil > now && (mid !== undefined || senderKey === undefined);
+    return rowsOf(org, uid, after).filter((row) => isMissed(row) && lastsAt(row, clock()));
   }
 
-  /** The events at these offsets that have a text. */
+  /** The events at these offsets that have a text and last. */
   function eventsAt(org: string, offsets: readonly number[]) {
     const organization = get(org);
     const there = offsets.filter((offset) => offset > organization.purgedUpTo);
     const events = there.flatMap((offset) => organization.commits[offset]?.event ?? []);
-    return events.map((event) => shown(organization, event)).filter(({ payload }) => payload.length > 0);
+    const isThere = (event: LogEvent) => lastsAt(event, clock()) || flaws.expiry === "inboxes show what has expired";
+    return events
+      .map((event) => shown(organization, event))
+      .filter((event) => event.payload.length > 0 && isThere(event));
   }
 
   return {

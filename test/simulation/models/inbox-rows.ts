@@ -49,7 +49,7 @@ export function followInboxes(organization: Organization, commit: Commit, flaw: 
 
 function keep(
   organization: Organization,
-  { id: mid, offset }: Commit["event"],
+  { id: mid, offset, expiresAt }: Commit["event"],
   { sender, isSilent = false, kept, ...address }: SystemMessage,
   flaw: InboxFlaw | undefined,
 ): void {
@@ -62,7 +62,8 @@ function keep(
   const isReplaced = (row: InboxRow) =>
     senderKey !== undefined && row.senderKey === senderKey && places.includes(row.place) && !isOfFormer(row);
   if (flaw !== "replaces nothing") organization.inboxRows = organization.inboxRows.filter((row) => !isReplaced(row));
-  for (const place of places) organization.inboxRows.push({ place, offset, mid, senderKey, isSilent, keptUntil });
+  for (const place of places)
+    organization.inboxRows.push({ place, offset, mid, senderKey, isSilent, keptUntil, expiresAt });
 }
 
 /** What a key has replaced stays replaced. */
@@ -75,7 +76,7 @@ function takeOut(
   organization.inboxRows = organization.inboxRows.filter((row) => row.senderKey !== undefined || !isRecalled(row));
   for (const row of organization.inboxRows) if (isRecalled(row)) row.mid = undefined;
   if (until === undefined) return;
-  const row = { offset, mid: undefined, senderKey: undefined, isSilent: true, keptUntil: until };
+  const row = { offset, mid: undefined, senderKey: undefined, isSilent: true, keptUntil: until, expiresAt: undefined };
   for (const place of placesOf(address)) organization.inboxRows.push({ ...row, place });
 }
 

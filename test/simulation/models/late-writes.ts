@@ -1,12 +1,22 @@
 import type { LogEvent } from "../../../src/contract/log/log-event.ts";
 import { aboutOf } from "./changes.ts";
 import type { Database } from "./database.ts";
+import { lastsAt } from "./organization.ts";
 import type { Wire } from "./socket.ts";
 
-type Options = { database: Pick<Database, "eventOf" | "get">; now(): number; onError(error: Error): void };
+type Options = {
+  database: Pick<Database, "eventOf" | "expiryOf" | "get">;
+  /** Whether events expire. */
+  expires: boolean;
+  now(): number;
+  onError(error: Error): void;
+};
 
-/** Watches that a node writes no text after it has played the recall of its message, unless the log has lost the recall. */
-export function watchLateWrites({ database, now, onError }: Options) {
+/**
+ * Watches that a node writes no text after it has played the recall of its message, unless the log has lost the recall, and no
+ * event that has expired.
+ */
+export function watchLateWrites({ database, expires, now, onError }: Options) {
   /** Recalls that were played, by the id of each message. */
   const recalls = new Map<string, { recall: LogEvent; at: number }>();
 
@@ -24,6 +34,13 @@ export function watchLateWrites({ database, now, onError }: Options) {
     onError(new Error(`${id} is written after its recall, ${recall.id}, was played`));
   }
 
+  function expectToLast(text: string): void {
+    const event = expires ? database.eventOf(text) : undefined;
+    const expiresAt = event && database.expiryOf(event);
+    if (event !== undefined && !lastsAt({ expiresAt }, now()))
+      onError(new Error(`${event.id} is written after it has expired at ${expiresAt}`));
+  }
+
   return {
     /** Called with each event that the node plays. */
     played(event: LogEvent): void {
@@ -33,6 +50,7 @@ export function watchLateWrites({ database, now, onError }: Options) {
     onWrite(text: string): void {
       const late = recallBefore(text, 0);
       if (late !== undefined) tell(late.event, late.recall);
+      expectToLast(text);
     },
     /**
      * A wire whose texts are checked when they arrive, as a stream is handed them only when it asks. The last texts of one
@@ -50,6 +68,7 @@ export function watchLateWrites({ database, now, onError }: Options) {
           const recall = late.size === 0 ? undefined : database.eventOf(text);
           const event = recall && late.get(recall.id);
           if (recall !== undefined && event !== undefined) tell(event, recall);
+          expectToLast(text);
           wire.onText(text);
         },
         onSubscribed: wire.onSubscribed,

@@ -14,6 +14,7 @@ import type { Product } from "../product.ts";
 import type { BusEnd } from "./bus.ts";
 import type { Database } from "./database.ts";
 import { watchLateWrites } from "./late-writes.ts";
+import { startNodeExpiry } from "./node-expiry.ts";
 import { createNodeInboxes } from "./node-inboxes.ts";
 import { type Link, openWebSocket, type SocketTopics, type Wire } from "./socket.ts";
 import { openStream } from "./stream.ts";
@@ -42,6 +43,8 @@ export type Node = {
    * connection.
    */
   connect(wire: Wire, wish: { token: string; since: string | undefined; isStream: boolean }): () => void;
+  /** Learns of what it has committed and will expire. */
+  expect(events: readonly LogEvent[]): void;
   /** `kill -9`: what it was about to do is never done. */
   kill(): void;
   /** Stops as on SIGTERM. */
@@ -83,6 +86,10 @@ export function createNode(options: Options): Node {
   let partWrites = 0;
   const links = new Set<Link>();
   const clock = { now };
+  const aheadMs = climate.skewMs > 0 ? random.integer(-climate.skewMs, climate.skewMs) : 0;
+  const ownClock = { now: () => now() + aheadMs };
+  const databaseClock = product.createDatabaseClock(ownClock);
+  databaseClock.compare({ offsetMs: aheadMs });
   const { createThreadScheduler: createThread } = product;
   const thread = createThreadModel({ createThread, random, climate: climate.thread, onError });
   const { reads, inboxReads } = database;
@@ -117,7 +124,7 @@ export function createNode(options: Options): Node {
     if (ledgerFails > 0 && random.next() < ledgerFails) throw new StoreFault("the ledger fails");
   }
 
-  const lateWrites = watchLateWrites({ database, now, onError });
+  const lateWrites = watchLateWrites({ database, expires: climate.expiring > 0, now, onError });
 
   /** The users reported to have heard an event must be the sockets that follow its topic, and streams. */
   function expectHeard({ org, offset, cid }: PlayedEvent, { connections }: Audience): void {
@@ -149,13 +156,15 @@ export function createNode(options: Options): Node {
       };
     },
   };
-  const inboxes = createNodeInboxes({
+  const writing = {
     ...options,
     ask,
     isAlive: () => node.isAlive,
-    onCommit: (events) => onCommit(node, events),
+    onCommit: (events: LogEvent[]) => onCommit(node, events),
     fault: () => new StoreFault("the commit fails"),
-  });
+  };
+  const inboxes = createNodeInboxes(writing);
+  const expiry = climate.expiring > 0 ? startNodeExpiry(writing) : undefined;
   const dependencies: Parameters<Product["createGateway"]>[0] = {
     bus: {
       ...bus,
@@ -167,7 +176,7 @@ export function createNode(options: Options): Node {
     },
     ratesOf: () => ({ requests: 0, messages: 0 }),
     thread,
-    databaseClock: clock,
+    databaseClock,
     log: {
       heads: (orgs) => ask(() => reads.heads(orgs)),
       readFrom: (org, offset, limit) => ask(() => reads.readFrom(org, offset, limit)),
@@ -226,7 +235,7 @@ export function createNode(options: Options): Node {
       flush: neverUsed,
     },
     feedStarts: { find: neverUsed },
-    clock,
+    clock: ownClock,
     steadyClock: clock,
     clientAddress: () => "",
     allowedOrigins: new Set(),
@@ -298,8 +307,11 @@ export function createNode(options: Options): Node {
       for (const link of links) link.orphan();
       void bus.close();
     },
+    expect(events) {
+      for (const { expiresAt } of events) if (expiresAt !== undefined) expiry?.expect(expiresAt - databaseClock.now());
+    },
     async stop() {
-      await gateway.stop();
+      await Promise.all([gateway.stop(), expiry?.stop()]);
       await bus.close();
       node.isAlive = false;
       for (const link of links) link.orphan(); // the process ends, and with it everything still being let in

@@ -25,14 +25,19 @@ export type Commit = {
   marked: readonly MarkedInbox[];
 };
 
-/** The text of a message or system message: where its row is, what it says since its last edit, and where that is told. */
+/**
+ * The text of a message or system message: where its row is, what it says since its last edit, where that is told, when it expires,
+ * whether it has ended, and whether it ended because it expired.
+ */
 export type Text = {
   kind: "message" | "system";
   offset: number;
   cid: string;
   payload: string | undefined;
   edit: number | undefined;
+  expiresAt: number | undefined;
   isRecalled: boolean;
+  hasExpired: boolean;
 };
 
 /** A log up to the failover that lost its end. Its events up to `keptUpTo` are also in the log that continued. */
@@ -55,6 +60,7 @@ export type InboxRow = {
   senderKey: string | undefined;
   isSilent: boolean;
   keptUntil: number;
+  expiresAt: number | undefined;
 };
 
 /** One organization in the database: its log, and what follows from it. */
@@ -126,6 +132,10 @@ export function shown({ texts, blankedAt }: Organization, event: LogEvent): LogE
   const payload = texts.get(event.id)?.payload;
   return payload === undefined ? event : { ...event, payload };
 }
+
+/** Whether an event or a text lasts at a time, whether or not the database still has it. */
+export const lastsAt = ({ expiresAt = Number.POSITIVE_INFINITY }: { expiresAt?: number | undefined }, now: number) =>
+  expiresAt > now;
 
 /** The first events, ending with the one that reaches `maxBytes`. */
 export function within(maxBytes: number, events: LogEvent[]): LogEvent[] {

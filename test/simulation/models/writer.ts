@@ -59,6 +59,7 @@ async function write(writers: Writers, node: Node, org: string): Promise<void> {
     await pause(random.integer(0, climate.commitMs));
     if (!node.isAlive || database.failovers() !== failovers || random.next() < climate.aborts) return [];
     database.commit(org, events);
+    node.expect(events);
     writers.note(() => `${node.name} commits ${events.map(describe)}`);
     return events;
   }
@@ -112,11 +113,19 @@ function chooseChange(writers: Writers, org: string): Change {
     const others = uids.filter((other) => other !== uid && random.next() < 0.5);
     return systemMessage(writers, uid, { uids: [uid, ...others], cid: undefined });
   }
-  return { kind: "message", cid, sender: uid, bytes: random.next() < climate.large ? climate.largeBytes : 20 };
+  const bytes = random.next() < climate.large ? climate.largeBytes : 20;
+  return { kind: "message", cid, sender: uid, bytes, expiresAt: chooseExpiry(writers) };
 }
 
-function systemMessage({ random, climate, now }: Writers, sender: string, address: Address): Change {
-  const message = { kind: "system" as const, sender, ...address, bytes: 0 };
+/** When a send expires, if it does. */
+function chooseExpiry({ random, climate, now }: Writers): number | undefined {
+  if (climate.expiring === 0 || random.next() >= climate.expiring) return undefined;
+  return now() + random.integer(1, climate.lastMs);
+}
+
+function systemMessage(writers: Writers, sender: string, address: Address): Change {
+  const { random, climate, now } = writers;
+  const message = { kind: "system" as const, sender, ...address, bytes: 0, expiresAt: chooseExpiry(writers) };
   if (climate.kept === 0) return message;
   const until = now() + random.integer(1, climate.keptMs);
   const key = random.next() < climate.keys ? random.pick(["k1", "k2"]) : undefined;
