@@ -52,6 +52,19 @@ test("is read again where one with a key replaces another, and where a recall na
   await until(app.inbox, ({ items }) => items.length === 0);
 });
 
+test("is read again if a recall or a mark comes while it is read", async () => {
+  using app = await openInbox();
+  const old = list(item("c", { key: "k" }), item("b"));
+  const now = list(item("b", { seen_at: at }));
+  app.socket.send({ system_message: message("c", { key: "k" }) });
+  const request = await app.socket.requests.next();
+  app.socket.send({ system_message_delete: { ids: ["c"], from: "backend", t: 2 } });
+  app.socket.send({ system_message_read: { ids: ["b"], seen: true, t: 3 } });
+  app.socket.answer(request, old.system_message_list);
+  for (const body of [old, now, now]) await answer(app.socket, body);
+  await until(app.inbox, ({ items }) => idsIn(items) === "b" && items[0]?.seen_at === at);
+});
+
 test("marks what the server tells, from this or another tab", async () => {
   using app = await openInbox();
   const marking = app.inbox.markSeen();

@@ -96,7 +96,7 @@ export function createInbox<X>(source: InboxSource<X>, onThrown: (error: unknown
       set({ items: [item, ...items], unread: Math.min(mostUnread, unread + (silent ? 0 : 1)) });
     },
     system_message_delete({ ids, from }) {
-      if (getSnapshot().items.some((item) => item.from === from && ids.includes(item._id))) reload();
+      if (isLoading || getSnapshot().items.some((item) => item.from === from && ids.includes(item._id))) reload();
     },
     system_message_read({ ids, seen, t }) {
       const at = new Date(t * 1000).toISOString();
@@ -106,7 +106,7 @@ export function createInbox<X>(source: InboxSource<X>, onThrown: (error: unknown
         return { ...item, seen_at: item.seen_at ?? at, read_at: seen ? item.read_at : (item.read_at ?? at) };
       });
       set({ items: marked });
-      if (!seen) reload(); // others may be unread
+      if (isLoading || !seen) reload(); // others may be unread
     },
   };
 
