@@ -24,11 +24,15 @@ describe.skipIf(process.env.TEST_SEED !== undefined)("the simulation with inboxe
         count(({ head = 0, heard }) => heard.some(({ event }) => event.kind === kind && event.offset <= head));
       const plays = (kind: string) =>
         count(({ head = 0, heard }) => heard.some(({ event }) => event.kind === kind && event.offset > head));
+      const expiring = (kind: string) =>
+        count(({ heard }) => heard.some(({ event }) => event.kind === kind && event.expiresAt !== undefined));
       expect(replays("system")).toBeGreaterThan(300);
       expect(replays("system_recall")).toBeGreaterThan(100);
       expect(plays("system_recall")).toBeGreaterThan(300);
       expect(plays("system_read")).toBeGreaterThan(300);
       expect(count(({ answer }) => (answer?.unread_system_messages_count ?? 0) > 3)).toBeGreaterThan(300);
+      expect(["message", "system"].map((kind) => expiring(kind) > 300)).toEqual([true, true]);
+      expect(expiring("edit")).toBeGreaterThan(30);
       expect(worlds.reduce((sum, { figures }) => sum + figures.listings, 0)).toBeGreaterThan(1_000);
     },
     searchTimeoutMs,

@@ -82,7 +82,8 @@ export const endsOwnOnly: Product = {
   },
 };
 
-function withExpiry(change: (expiry: ExpiryDependencies["expiry"]) => ExpiryDependencies["expiry"]): Product {
+/** The product whose job ends what expires on another database. */
+export function withExpiry(change: (expiry: ExpiryDependencies["expiry"]) => ExpiryDependencies["expiry"]): Product {
   return {
     ...product,
     createExpiry: (dependencies) => product.createExpiry({ ...dependencies, expiry: change(dependencies.expiry) }),
@@ -90,7 +91,7 @@ function withExpiry(change: (expiry: ExpiryDependencies["expiry"]) => ExpiryDepe
 }
 
 /** The product in whose gateway events expire by other clocks; `change` is given that of the node. */
-function withClocks(change: (own: Clock) => Partial<Clocks>): Product {
+export function withClocks(change: (own: Clock) => Partial<Clocks>): Product {
   return {
     ...product,
     createGateway(dependencies, parts = gatewayParts) {

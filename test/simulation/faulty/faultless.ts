@@ -1,4 +1,6 @@
 import { hasOtherOwners } from "./connections.ts";
+import { withClocks, withExpiry } from "./expiry.ts";
+import { withInboxReads, withKeptReads, withMarkRows } from "./inboxes.ts";
 import {
   withFanout,
   withJoinsOn,
@@ -18,5 +20,10 @@ export const faultless = {
   "one of the sequencers that those who join see": withJoinsOnOne(() => ({})),
   "the owners of what is taken": hasOtherOwners,
   "the writes to sockets": withFanout(() => ({})),
+  "the reads of what is kept": withKeptReads(() => ({})),
+  "the reads of inboxes": withInboxReads(() => ({})),
+  "what commits of marks find": withMarkRows(() => ({})),
+  "the clocks by which events expire": withClocks(() => ({})),
+  "the job that ends what has expired": withExpiry((expiry) => expiry),
   "the turns of the thread": withTurns((thread) => thread.turn),
 };

@@ -108,7 +108,7 @@ export const marksBeyondTheLog: Product = {
 };
 
 /** The product whose commits of marks find other rows in some tables. */
-function withMarkRows(found: (marks: readonly NewMark[]) => Partial<Record<string, Row[]>>): Product {
+export function withMarkRows(found: (marks: readonly NewMark[]) => Partial<Record<string, Row[]>>): Product {
   return {
     ...product,
     createInboxWrites: ({ writer }) => ({
@@ -131,7 +131,8 @@ function withMarkRows(found: (marks: readonly NewMark[]) => Partial<Record<strin
   };
 }
 
-function withKeptReads(change: (reads: KeptReads) => Partial<KeptReads>): Product {
+/** The product whose recovery reads something else of inboxes. */
+export function withKeptReads(change: (reads: KeptReads) => Partial<KeptReads>): Product {
   return {
     ...product,
     createRecovery: (options) =>
@@ -139,7 +140,8 @@ function withKeptReads(change: (reads: KeptReads) => Partial<KeptReads>): Produc
   };
 }
 
-function withInboxReads(
+/** The product whose inboxes read something else. */
+export function withInboxReads(
   change: (reads: InboxDependencies["inboxes"]) => Partial<InboxDependencies["inboxes"]>,
 ): Product {
   return {

@@ -59,23 +59,30 @@ export function* judgeListings(history: History, listings: readonly Listing[]): 
 }
 
 function* judgeListing({ organization }: History, listing: Listing): Iterable<string> {
-  const { org, uid, isUnread, askedAt, answeredAt, ids } = listing;
+  const { org, uid, isUnread, before, askedAt, answeredAt, ids } = listing;
   const { commits, lost, purgedUpTo } = organization(org);
   if (lost.some(({ endedAt }) => endedAt >= askedAt && endedAt <= answeredAt)) return;
   const life = lost.find(({ endedAt }) => endedAt > answeredAt)?.commits ?? commits;
   const items = new Map(inboxOf(life, uid).items.map((item) => [item.event.id, item]));
+  const first = items.get(before ?? "");
+  const isThroughout = ({ sentAt, event }: Item, until: number) =>
+    sentAt < askedAt && until > answeredAt && event.offset > purgedUpTo;
+  if (ids === undefined) {
+    if (first !== undefined && isThroughout(first, goneAt(first))) yield `does not find ${first.event.id}`;
+    return;
+  }
   const lastingUntil = (item: Item) => Math.min(goneAt(item), isUnread ? item.readAt : Number.POSITIVE_INFINITY);
   const listed = ids.flatMap((id) => items.get(id) ?? []);
   if (listed.length < ids.length) yield "is shown what was not for the user";
-  for (const item of listed)
-    if (item.sentAt > answeredAt || lastingUntil(item) < askedAt) yield `is shown ${item.event.id}, which is not there`;
-  for (const [index, { event }] of listed.entries())
-    if (event.offset >= (listed[index - 1]?.event.offset ?? Number.POSITIVE_INFINITY))
-      yield "is shown them out of order";
-  const last = listed.at(-1)?.event.offset ?? Number.POSITIVE_INFINITY;
-  for (const item of items.values()) {
-    const { event, sentAt } = item;
-    const isThere = sentAt < askedAt && lastingUntil(item) > answeredAt && event.offset > purgedUpTo;
-    if (isThere && event.offset > last && !listed.includes(item)) yield `is not shown ${event.id}`;
+  let above = before === undefined ? Number.POSITIVE_INFINITY : (first?.event.offset ?? 0);
+  for (const item of listed) {
+    const { id, offset } = item.event;
+    if (item.sentAt > answeredAt || lastingUntil(item) < askedAt) yield `is shown ${id}, which is not there`;
+    if (offset >= above) yield `is shown ${id} out of order`;
+    for (const other of items.values()) {
+      const isBetween = other.event.offset > offset && other.event.offset < above;
+      if (isBetween && isThroughout(other, lastingUntil(other))) yield `is not shown ${other.event.id}`;
+    }
+    above = offset;
   }
 }

@@ -1,4 +1,4 @@
-import type { InboxItem } from "../../../src/contract/messages/inbox.ts";
+import { HeraldError } from "../../../src/contract/errors/errors.ts";
 import type { Random } from "../../harness/random.ts";
 import type { Climate } from "../climate.ts";
 import type { Node } from "./node.ts";
@@ -19,15 +19,18 @@ type Markers = {
   tell(node: string, error: unknown): void;
 };
 
-/** A page of an inbox, when it was asked for and when it was answered, in milliseconds. */
+/**
+ * A page of an inbox: the item before which it was asked for, if any, when it was asked for and answered, in milliseconds, and what
+ * it has; `undefined` if the item was not found.
+ */
 export type Listing = {
   org: string;
   uid: string;
-  limit: number;
   isUnread: boolean;
+  before: string | undefined;
   askedAt: number;
   answeredAt: number;
-  ids: string[];
+  ids: string[] | undefined;
 };
 
 /** Users who list what is in their inboxes and mark it, through any node, until told to end. No call waits for another. */
@@ -42,13 +45,14 @@ export async function runMarker(markers: Markers): Promise<void> {
   }
 }
 
-async function mark({ random, orgs, uids, now, note, listings }: Markers, node: Node): Promise<void> {
+async function mark(markers: Markers, node: Node): Promise<void> {
+  const { random, orgs, uids, note } = markers;
   const [org, uid] = [random.pick(orgs), random.pick(uids)];
-  const [limit, isUnread] = [random.integer(1, 20), random.next() < 0.5];
-  const askedAt = now();
-  const items = await node.inboxes.list(org, uid, { limit, unread: isUnread });
-  const ids = idsOf(items);
-  listings.push({ org, uid, limit, isUnread, askedAt, answeredAt: now(), ids });
+  const [limit, unread] = [random.integer(1, 20), random.next() < 0.5];
+  const first = await list(markers, node, { org, uid, limit, unread });
+  const before = first.at(-1);
+  const hasMore = before !== undefined && first.length === limit && random.next() < 0.5;
+  const ids = hasMore ? [...first, ...(await list(markers, node, { org, uid, limit, unread, before }))] : first;
   const seen = random.next() < 0.3;
   const some = ids.filter(() => random.next() < 0.5);
   const marked = random.next() < 0.3 ? undefined : some;
@@ -56,4 +60,19 @@ async function mark({ random, orgs, uids, now, note, listings }: Markers, node: 
   if (marked === undefined || marked.length > 0) await node.inboxes.mark(org, uid, { ids: marked, seen });
 }
 
-const idsOf = (items: readonly InboxItem[]) => items.map(({ _id }) => _id);
+type Page = { org: string; uid: string; limit: number; unread: boolean; before?: string };
+
+/** Lists a page, and returns the ids of its items. */
+async function list({ now, listings }: Markers, node: Node, { org, uid, ...page }: Page): Promise<string[]> {
+  const askedAt = now();
+  const ids = await node.inboxes.list(org, uid, page).then(
+    (items) => items.map(({ _id }) => _id),
+    (error: unknown) => {
+      if (error instanceof HeraldError && error.code === "message_not_found") return undefined;
+      throw error;
+    },
+  );
+  const { unread: isUnread, before } = page;
+  listings.push({ org, uid, isUnread, before, askedAt, answeredAt: now(), ids });
+  return ids ?? [];
+}
