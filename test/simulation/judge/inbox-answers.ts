@@ -3,17 +3,27 @@ import type { SystemMessageReadEvent } from "../../../src/contract/messages/inbo
 import { aboutOf } from "../models/changes.ts";
 import type { Hearing } from "../models/client.ts";
 import type { Listing } from "../models/marker.ts";
+import type { Organization } from "../models/organization.ts";
 import type { History, Known } from "./history.ts";
 import { goneAt, type Item, inboxOf } from "./inboxes.ts";
 
 const isUnreadAt = (item: Item, time: number) => !item.isSilent && Math.min(goneAt(item), item.readAt) > time;
 
+/** The log that the database had from one time to another; `undefined` if it was set back meanwhile. */
+function logDuring({ commits, lost }: Organization, from: number, to: number) {
+  const next = lost.find(({ endedAt }) => endedAt >= from);
+  if (next === undefined) return commits;
+  return next.endedAt <= to ? undefined : next.commits;
+}
+
 /** `connect` counts what is unread up to the place at which the connection begins, and nothing that it hears later. */
-export function* judgeCount(history: History, hearing: Hearing, { commits }: Known, head: number): Iterable<string> {
+export function* judgeCount(history: History, hearing: Hearing, head: number): Iterable<string> {
   const { answer, openedAt, answeredAt, isStream, uid, beganAt } = hearing;
-  const { lost, purgedUpTo } = history.organization(hearing.org);
+  const organization = history.organization(hearing.org);
+  const { purgedUpTo } = organization;
   if (isStream || answer === undefined || openedAt === undefined || answeredAt === undefined) return;
-  if (lost.some(({ endedAt }) => endedAt >= beganAt && endedAt <= answeredAt)) return;
+  const commits = logDuring(organization, beganAt, answeredAt);
+  if (commits === undefined) return;
   const items = inboxOf(commits, uid).items.filter(({ event }) => event.offset <= head);
   const least = items.filter((item) => isUnreadAt(item, answeredAt) && item.event.offset > purgedUpTo).length;
   const most = items.filter((item) => isUnreadAt(item, openedAt - 1)).length;
@@ -60,10 +70,10 @@ export function* judgeListings(history: History, listings: readonly Listing[]): 
 
 function* judgeListing({ organization }: History, listing: Listing): Iterable<string> {
   const { org, uid, isUnread, before, askedAt, answeredAt, ids } = listing;
-  const { commits, lost, purgedUpTo } = organization(org);
-  if (lost.some(({ endedAt }) => endedAt >= askedAt && endedAt <= answeredAt)) return;
-  const life = lost.find(({ endedAt }) => endedAt > answeredAt)?.commits ?? commits;
-  const items = new Map(inboxOf(life, uid).items.map((item) => [item.event.id, item]));
+  const { purgedUpTo } = organization(org);
+  const commits = logDuring(organization(org), askedAt, answeredAt);
+  if (commits === undefined) return;
+  const items = new Map(inboxOf(commits, uid).items.map((item) => [item.event.id, item]));
   const first = items.get(before ?? "");
   const isThroughout = ({ sentAt, event }: Item, until: number) =>
     sentAt < askedAt && until > answeredAt && event.offset > purgedUpTo;

@@ -37,7 +37,7 @@ function* judgeHearing(history: History, hearing: Hearing): Iterable<string> {
   }
   yield* judgeReplay(history, hearing, known, head);
   yield* judgeLive(history, hearing, known, head, signOut?.event.offset ?? Number.POSITIVE_INFINITY);
-  yield* judgeCount(history, hearing, known, head);
+  yield* judgeCount(history, hearing, head);
   yield* judgeWhatLeaves(history, hearing, known, head);
 }
 

@@ -1,12 +1,16 @@
+import type { LogEvent } from "../../../src/contract/log/log-event.ts";
 import type { SystemMessageReadEvent } from "../../../src/contract/messages/inbox.ts";
 import { timeOf } from "../../../src/lib/timed-ranges.ts";
 import { noMarks } from "../../../src/store/inbox/ports.ts";
 import type { Organization } from "../models/organization.ts";
 import { goneAt, inboxOf } from "./inboxes.ts";
 
-/** Describes what is wrong with the marks of inboxes: that an item is told to be marked twice, or differs from what was told. */
+/**
+ * Describes what is wrong with the marks of inboxes: that an item is told to be marked twice, or differs from what was told, unless
+ * something became of it in a log that was lost.
+ */
 export function* judgeMarks(organization: Organization, endedAt: number): Iterable<string> {
-  const { id: org, commits, inboxMarks, purgedUpTo } = organization;
+  const { id: org, commits, lost, inboxMarks, purgedUpTo } = organization;
   const told = { seen: new Set<string>(), read: new Set<string>() };
   const uids = new Set<string>(inboxMarks.keys());
   for (const commit of commits) {
@@ -25,9 +29,12 @@ export function* judgeMarks(organization: Organization, endedAt: number): Iterab
   }
   for (const uid of uids) {
     const marks = inboxMarks.get(uid) ?? noMarks;
+    const lostItems = lost.flatMap((life) => inboxOf(life.commits, uid).items);
+    const hadChanged = ({ id }: LogEvent) =>
+      lostItems.some((item) => item.event.id === id && Math.min(item.seenAt, goneAt(item)) <= endedAt);
     for (const item of inboxOf(commits, uid).items) {
       const { event, seenAt, readAt } = item;
-      if (goneAt(item) <= endedAt || event.offset <= purgedUpTo) continue;
+      if (goneAt(item) <= endedAt || event.offset <= purgedUpTo || hadChanged(event)) continue;
       const { id, offset } = event;
       if ((timeOf(marks.read, offset) !== undefined) !== readAt <= endedAt)
         yield `${id} in ${org} is read by ${uid} in the inbox, or told to be, and not both`;

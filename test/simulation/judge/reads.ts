@@ -1,26 +1,33 @@
+import type { LogEvent } from "../../../src/contract/log/log-event.ts";
 import type { MessageReadEvent } from "../../../src/contract/messages/reads.ts";
 import { type Commit, lastsAt, type Move, markKey, type Organization } from "../models/organization.ts";
 
 const mostNamed = 100;
 
 /**
- * Describes what is wrong with the reads of a log: a mark that moves back or passes what its author is not told of, or a
- * message that is read twice or never existed.
+ * Describes what is wrong with the reads of a log: a mark that moves back or passes what its author is not told of, also not in
+ * a log that was lost, or a message that is read twice or never existed.
  */
-export function* judgeReads({ id: org, commits, blankedAt, purgedUpTo }: Organization): Iterable<string> {
+export function* judgeReads({ id: org, commits, lost, blankedAt, purgedUpTo }: Organization): Iterable<string> {
   const marks = new Map<string, number>();
   const named = new Set<string>();
   const messages = new Map<string, string>();
+  const lostNames = new Set(lost.flatMap((life) => life.commits.flatMap((commit) => namesIn(commit?.event))));
   const members = new Map<string, Set<string>>();
 
-  /** What a mark has passed, unless it has ended or was removed, or its author has left. */
+  const hadEnded = ({ offset, id }: LogEvent) =>
+    lost.some((life) => life.blankedAt.has(offset) && life.commits[offset]?.event.id === id);
+
+  /** What a mark has passed, unless it has ended, also in a log that was lost, or was removed, or its author has left. */
   function passedBy({ cid, uid, read_to }: Move, before: number, at: number): Commit[] {
     return commits.slice(Math.max(before, purgedUpTo) + 1, read_to + 1).flatMap((commit) => {
       if (commit?.told?.kind !== "message" || commit.event.cid !== cid) return [];
       const { sender } = commit.told;
       const isThere =
         (blankedAt.get(commit.event.offset) ?? Number.POSITIVE_INFINITY) > at && lastsAt(commit.event, at);
-      return isThere && sender !== uid && members.get(cid)?.has(sender) === true ? [commit] : [];
+      return isThere && !hadEnded(commit.event) && sender !== uid && members.get(cid)?.has(sender) === true
+        ? [commit]
+        : [];
     });
   }
 
@@ -50,9 +57,16 @@ export function* judgeReads({ id: org, commits, blankedAt, purgedUpTo }: Organiz
         yield `the mark of ${move.uid} in ${move.cid} moves from ${before} to ${move.read_to}`;
       if (move.read_to > event.offset) yield `the mark of ${move.uid} in ${move.cid} is beyond the log`;
       for (const { event: passed } of passedBy(move, before, at).slice(-mostNamed))
-        if (!named.has(`${move.uid} ${passed.id}`))
+        if (!named.has(`${move.uid} ${passed.id}`) && !lostNames.has(`${move.uid} ${passed.id}`))
           yield `the mark of ${move.uid} in ${move.cid} passes ${passed.id}, of which nobody is told`;
       marks.set(markKey(org, move), move.read_to);
     }
   }
+}
+
+/** Who has read what, by a read event. */
+function namesIn(event: LogEvent | undefined): string[] {
+  if (event?.kind !== "read") return [];
+  const { message_read: read }: MessageReadEvent = JSON.parse(event.payload);
+  return read.ids.map((id) => `${read.from} ${id}`);
 }

@@ -14,7 +14,7 @@ export function* judgeReplay(history: History, hearing: Hearing, known: Known, h
     if (replayed.length > 0) yield `hears ${replayed[0]?.id}, which is older than the connection`;
     return;
   }
-  const { purgedUpTo, lost } = history.organization(hearing.org);
+  const { purgedUpTo, lost, blankedAt } = history.organization(hearing.org);
   const { commits } = known;
   const takings = new Map<string, Taking>();
   const takingOf = (cid: string): Taking => {
@@ -50,7 +50,7 @@ export function* judgeReplay(history: History, hearing: Hearing, known: Known, h
   const given = missed.filter(({ event, taking }) => taking === "throughout" && replayed.includes(event)).length;
   if (given > history.climate.maxRecovered) yield `is given ${given} events, which is too much to recover`;
   for (const { id, offset } of replayed) {
-    const wasGone = (known.blankedAt.get(offset) ?? Number.POSITIVE_INFINITY) < hearing.beganAt;
+    const wasGone = (blankedAt.get(offset) ?? Number.POSITIVE_INFINITY) < hearing.beganAt;
     if (wasGone && lost.every(({ endedAt }) => endedAt < hearing.beganAt))
       yield `is given ${id}, which was gone before it connected`;
   }

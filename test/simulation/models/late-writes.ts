@@ -34,11 +34,12 @@ export function watchLateWrites({ database, expires, now, onError }: Options) {
     onError(new Error(`${id} is written after its recall, ${recall.id}, was played`));
   }
 
-  function expectToLast(text: string): void {
+  /** What is wrong with a text that is written now: it has expired. */
+  function expiryBefore(text: string): Error | undefined {
     const event = expires ? database.eventOf(text) : undefined;
     const expiresAt = event && database.expiryOf(event);
-    if (event !== undefined && !lastsAt({ expiresAt }, now()))
-      onError(new Error(`${event.id} is written after it has expired at ${expiresAt}`));
+    if (event === undefined || lastsAt({ expiresAt }, now())) return undefined;
+    return new Error(`${event.id} is written after it has expired at ${expiresAt}`);
   }
 
   return {
@@ -50,14 +51,17 @@ export function watchLateWrites({ database, expires, now, onError }: Options) {
     onWrite(text: string): void {
       const late = recallBefore(text, 0);
       if (late !== undefined) tell(late.event, late.recall);
-      expectToLast(text);
+      const expired = expiryBefore(text);
+      if (expired !== undefined) onError(expired);
     },
     /**
      * A wire whose texts are checked when they arrive, as a stream is handed them only when it asks. The last texts of one
-     * that ended were handed over then, so a late text counts once the stream hears of the recall.
+     * that ended were handed over then, so a late text counts once the stream hears of the recall, and one that has expired
+     * once the stream goes on.
      */
     watched(wire: Wire): Wire {
       const late = new Map<string, LogEvent>(); // by the id of the recall
+      let expired: { error: Error; at: number } | undefined;
       return {
         get bytesPerMs() {
           return wire.bytesPerMs;
@@ -68,7 +72,9 @@ export function watchLateWrites({ database, expires, now, onError }: Options) {
           const recall = late.size === 0 ? undefined : database.eventOf(text);
           const event = recall && late.get(recall.id);
           if (recall !== undefined && event !== undefined) tell(event, recall);
-          expectToLast(text);
+          if (expired !== undefined && now() > expired.at) onError(expired.error);
+          const error = expiryBefore(text);
+          if (error !== undefined) expired ??= { error, at: now() };
           wire.onText(text);
         },
         onSubscribed: wire.onSubscribed,
