@@ -16,12 +16,18 @@ function logDuring({ commits, lost }: Organization, from: number, to: number) {
   return next.endedAt <= to ? undefined : next.commits;
 }
 
+/** A mark that was asked for before the log was set back may cover the place of a message that came back, as its recall was lost. */
+function mayBeReadByChance({ lost }: Organization, time: number): boolean {
+  return lost.some(({ endedAt }) => endedAt <= time);
+}
+
 /** `connect` counts what is unread up to the place at which the connection begins, and nothing that it hears later. */
 export function* judgeCount(history: History, hearing: Hearing, head: number): Iterable<string> {
   const { answer, openedAt, answeredAt, isStream, uid, beganAt } = hearing;
   const organization = history.organization(hearing.org);
   const { purgedUpTo } = organization;
   if (isStream || answer === undefined || openedAt === undefined || answeredAt === undefined) return;
+  if (mayBeReadByChance(organization, answeredAt)) return;
   const commits = logDuring(organization, beganAt, answeredAt);
   if (commits === undefined) return;
   const items = inboxOf(commits, uid).items.filter(({ event }) => event.offset <= head);
@@ -72,7 +78,7 @@ function* judgeListing({ organization }: History, listing: Listing): Iterable<st
   const { org, uid, isUnread, before, askedAt, answeredAt, ids } = listing;
   const { purgedUpTo } = organization(org);
   const commits = logDuring(organization(org), askedAt, answeredAt);
-  if (commits === undefined) return;
+  if (commits === undefined || (isUnread && mayBeReadByChance(organization(org), answeredAt))) return;
   const items = new Map(inboxOf(commits, uid).items.map((item) => [item.event.id, item]));
   const first = items.get(before ?? "");
   const isThroughout = ({ sentAt, event }: Item, until: number) =>
