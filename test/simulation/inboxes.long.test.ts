@@ -5,7 +5,7 @@ import { product } from "./product.ts";
 import { expectWhole, searchTimeoutMs } from "./search.ts";
 import { simulate } from "./world.ts";
 
-const seeds = Number(process.env.SIMULATION_SEEDS ?? 3_000);
+const seeds = Number(process.env.SIMULATION_SEEDS ?? 1_000);
 
 describe.skipIf(process.env.TEST_SEED !== undefined)("the simulation with inboxes", () => {
   test(
