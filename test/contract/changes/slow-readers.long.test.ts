@@ -14,15 +14,16 @@ const herald = useHerald({
 const long = "x".repeat(60_000);
 
 const settledMs = 300;
+const muchBytes = 1_000_000; // more than the kernel takes later, when the machine is busy
 
-/** Sends long messages until the node holds bytes for the slow reader, and still does when all that the kernel takes is written. */
+/** Sends long messages until the node holds many bytes for the slow reader, and still does when all that the kernel takes is written. */
 async function fill(org: Organization, cid: string): Promise<void> {
   await eventually(
     async () => {
       for (let count = 0; count < 40; count++) await org.sent("alice", { cid, body: long });
-      if (((await heldBy(herald())).waiting_bytes ?? 0) === 0) return undefined;
+      if (((await heldBy(herald())).waiting_bytes ?? 0) < muchBytes) return undefined;
       await Bun.sleep(settledMs);
-      return ((await heldBy(herald())).waiting_bytes ?? 0) > 0 || undefined;
+      return ((await heldBy(herald())).waiting_bytes ?? 0) > muchBytes || undefined;
     },
     "bytes to wait for the reader",
     40_000,
