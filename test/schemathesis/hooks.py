@@ -44,6 +44,10 @@ def storable(value):
     return value
 
 
+def in_days(days):
+    return (datetime.now(timezone.utc) + timedelta(days=days)).isoformat(timespec="milliseconds")
+
+
 def use_existing(case):
     if case.method == "DELETE":  # what exists stays, for the calls that follow
         return
@@ -80,13 +84,18 @@ def before_call(context, case, kwargs):
         if isinstance(case.body.get("limits"), dict) and "stored_bytes" in case.body["limits"]:  # or nothing fits later
             case.body["limits"]["stored_bytes"] = None
         if isinstance(case.body.get("send_at"), str):  # must lie within a year
-            case.body["send_at"] = (datetime.now(timezone.utc) + timedelta(days=1)).isoformat(timespec="milliseconds")
+            case.body["send_at"] = in_days(1)
         if isinstance(case.body.get("expires_at"), str):  # must lie in the future
             case.body["expires_at"] = "2999-01-01T00:00:00Z"
         send = case.body.get("request", case.body)  # that of a scheduled send, or the body itself
         for part in ("message", "messageSystem", "messageEdit"):
-            if isinstance(send, dict) and isinstance(send.get(part), dict) and "x" in send[part]:
-                send[part]["x"] = storable(send[part]["x"])
+            content = send.get(part) if isinstance(send, dict) else None
+            if not isinstance(content, dict):
+                continue
+            if "x" in content:
+                content["x"] = storable(content["x"])
+            if isinstance(content.get("expires_at"), str):  # must lie within a year, and after `send_at`
+                content["expires_at"] = in_days(2)
 
 
 @schemathesis.serializer("application/x-ndjson")
