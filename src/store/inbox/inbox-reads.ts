@@ -1,8 +1,9 @@
 import { kindOf } from "../../contract/log/log-event.ts";
 import { isObject, objectWith } from "../../lib/json/json-values.ts";
 import { withinBytes } from "../log/page-bytes.ts";
-import { hasText } from "../messages/expiry-rule.ts";
+import { hasText, lasts } from "../messages/expiry-rule.ts";
 import type { MissedEvent } from "../messages/ports.ts";
+import type { Dialect } from "../sql/dialect.ts";
 import type { Reader, Row, SqlValue } from "../sql/driver.ts";
 import { placesValues, userPlaces } from "./places.ts";
 import { type InboxReads, type Marks, type MissedKept, noMarks } from "./ports.ts";
@@ -28,12 +29,12 @@ const rowsAfter = (org: string, uid: string, after: number): SqlValue[] => [
 ];
 // Of rows with one key, only the newest can be an item, even if it is none any more.
 const itemsOf = (
-  lasting: string,
+  dialect: Dialect,
 ) => `WITH keyed AS MATERIALIZED (${rowsOfUser} WHERE i.sender_key IS NOT NULL), items AS (
     SELECT o, mid, silent FROM (${rowsOfUser} WHERE i.sender_key IS NULL AND i.mid IS NOT NULL AND i.kept_until > ?) AS plain
-      WHERE ${lasting}
+      WHERE ${lasts(dialect, "plain")}
     UNION ALL
-    SELECT o, mid, silent FROM keyed WHERE mid IS NOT NULL AND kept_until > ? AND ${lasting}
+    SELECT o, mid, silent FROM keyed WHERE mid IS NOT NULL AND kept_until > ? AND ${lasts(dialect, "keyed")}
       AND o IN (SELECT MAX(o) FROM keyed GROUP BY sender_key))`;
 const itemsAfter = (org: string, uid: string, after: number, now: number): SqlValue[] => {
   const rows = rowsAfter(org, uid, after);
@@ -45,9 +46,8 @@ const findMarks = "SELECT marks FROM inbox_mark WHERE org = ? AND uid = ?";
 /** Creates the reads of inboxes, and of what users missed that is kept in them. */
 export function createInboxReads({ reader }: { reader: Reader }): InboxReads & MissedKept {
   const { dialect } = reader;
-  const { givenTexts, givenNumbers, joined, now: time } = dialect;
-  const lasting = `(expires_at IS NULL OR expires_at > ${time})`;
-  const items = itemsOf(lasting);
+  const { givenTexts, givenNumbers, joined } = dialect;
+  const items = itemsOf(dialect);
   const findItems = `${items} SELECT ${joined("2 * o + silent")} AS numbers FROM items`;
   const findPlaces = `SELECT e."offset", e.id, e.mid, OCTET_LENGTH(e.payload) AS bytes, CASE WHEN e.mid IS NULL THEN e.payload END AS payload
     FROM event e WHERE e.org = ? AND e."offset" IN (${givenNumbers})
@@ -56,7 +56,7 @@ export function createInboxReads({ reader }: { reader: Reader }): InboxReads & M
     SELECT placed.o, e.id, placed.mid, placed.before FROM placed JOIN event e ON e.org = ? AND e."offset" = placed.o
     WHERE placed.mid IN (${givenTexts}) ORDER BY placed.o DESC`;
   // Not what was recalled with a key, whose row stays.
-  const missed = `${rowsOfUser} WHERE i.kept_until > ? AND i."offset" <= ? AND (i.mid IS NOT NULL OR i.sender_key IS NULL) AND ${lasting}`;
+  const missed = `${rowsOfUser} WHERE i.kept_until > ? AND i."offset" <= ? AND (i.mid IS NOT NULL OR i.sender_key IS NULL) AND ${lasts(dialect, "i")}`;
   const countMissed = `SELECT COUNT(*) AS count FROM (SELECT 1 FROM (${missed}) AS mine LIMIT ?) AS counted`;
   const readMissed = withinBytes(
     `SELECT e.org, e."offset", e.id, e.kind, e.cid, e.expires_at, OCTET_LENGTH(e.payload) AS bytes FROM (${missed}) AS mine

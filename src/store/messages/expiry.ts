@@ -8,6 +8,7 @@ import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import { isOfConversation } from "../log/past.ts";
 import type { Reader, Row } from "../sql/driver.ts";
 import { blankMessages } from "./blanking.ts";
+import { databaseTime } from "./expiry-rule.ts";
 import type { ExpiryReads, ExpiryWrites } from "./ports.ts";
 import { tellEnd } from "./system-recalls.ts";
 
@@ -41,11 +42,11 @@ const findExpired = `SELECT e."offset", e.id, e.kind, e.cid, e.sender, e.mid, e.
 export function createExpiryReads({ reader }: { reader: Reader }): ExpiryReads {
   return {
     async next() {
-      const [[time], [first]] = await Promise.all([
-        reader.all<{ now: number }>(`SELECT ${reader.dialect.now} AS now`),
+      const [now, [first]] = await Promise.all([
+        databaseTime(reader),
         reader.allOfEvery<{ expires_at: number }>(findNext),
       ]);
-      return { now: Number(time?.now), nextAt: first && Number(first.expires_at) };
+      return { now, nextAt: first && Number(first.expires_at) };
     },
     dueOrganizations: async (now, limit) =>
       (await reader.allOfEvery<{ org: string }>(findOrganizations, now, limit)).map(({ org }) => org),
