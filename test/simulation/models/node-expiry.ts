@@ -1,25 +1,8 @@
-import type { LogEvent } from "../../../src/contract/log/log-event.ts";
-import type { Random } from "../../harness/random.ts";
-import type { Climate } from "../climate.ts";
 import type { Product } from "../product.ts";
-import type { Database } from "./database.ts";
+import type { NodeOptions } from "./node-inboxes.ts";
 import { pause } from "./time.ts";
 
-type Options = {
-  product: Product;
-  database: Database;
-  random: Random;
-  climate: Climate;
-  now(): number;
-  isAlive(): boolean;
-  /** Asks the database; its answer comes later. */
-  ask<Answer>(look: () => Answer): Promise<Answer>;
-  /** Called with what a commit has told. */
-  onCommit(events: LogEvent[]): void;
-  /** What a commit fails with. */
-  fault(): Error;
-  onError(error: unknown): void;
-};
+type Options = NodeOptions & { onError(error: unknown): void };
 
 /** The job of a node that ends what has expired: the product's, on the simulated database. */
 export function startNodeExpiry(options: Options): ReturnType<Product["createExpiry"]> {

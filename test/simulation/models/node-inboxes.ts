@@ -7,7 +7,8 @@ import type { Product } from "../product.ts";
 import type { Database } from "./database.ts";
 import { pause } from "./time.ts";
 
-type Options = {
+/** What a part of a node that writes to the simulated database is made of. */
+export type NodeOptions = {
   product: Product;
   database: Database;
   random: Random;
@@ -25,7 +26,7 @@ type Options = {
 type MarkRow = Row & { org: string; uid: string; marks: string };
 
 /** The inboxes of users on a node: the product's, on the simulated database. */
-export function createNodeInboxes(options: Options): ReturnType<Product["createInboxes"]> {
+export function createNodeInboxes(options: NodeOptions): ReturnType<Product["createInboxes"]> {
   const { product, database, now, ask } = options;
   const { marks, items, places, named, messagesAt } = database.inboxReads;
   return product.createInboxes({
@@ -46,7 +47,7 @@ export function createNodeInboxes(options: Options): ReturnType<Product["createI
 }
 
 /** Commits marks under the locks of their organizations, all at once. */
-function createMarkWriter({ database, random, climate, isAlive, onCommit, fault }: Options): LogWriter {
+function createMarkWriter({ database, random, climate, isAlive, onCommit, fault }: NodeOptions): LogWriter {
   async function locked<Result>([org, ...others]: readonly string[], work: () => Promise<Result>): Promise<Result> {
     if (org === undefined) return await work();
     return await database.get(org).lock.add("batch", () => locked(others, work));
