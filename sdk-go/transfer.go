@@ -13,7 +13,7 @@ type ImportOptions struct {
 	DryRun bool
 }
 
-// Import stores users, conversations, participants and messages of the past, and yields the report while it goes on: how far it
+// Import stores users, conversations, participants, messages of the past and inboxes, and yields the report while it goes on: how far it
 // is, lines that were not imported, and the end. After a failure, which is yielded last, import all again: what is there already
 // is skipped. The lines are taken by another goroutine, as those of SendBatch are.
 func (c *Client) Import(ctx context.Context, org string, lines iter.Seq[ImportLine], options ImportOptions) iter.Seq2[ImportReport, error] {

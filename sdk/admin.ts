@@ -5,6 +5,13 @@ export { eachOf } from "./admin/calls/pages.ts";
 export type { Health } from "./admin/calls/server.ts";
 export type { AdminOptions, CallOptions, RequestOptions } from "./admin/exchange.ts";
 export type { FeedEvent, FeedOptions, FeedState } from "./admin/feed.ts";
+export type {
+  ExportSystemMessageRecord,
+  ImportSystemMessageRecord,
+  InboxRangeRecord,
+  SystemMessageReadRecord,
+  SystemMessageReference,
+} from "./admin/inbox-records.ts";
 export type { ImportOptions, ImportReport, LineBytes, LineProblem, Values } from "./admin/lines.ts";
 export type { ExportRecord, ImportRecord } from "./admin/records.ts";
 export { issueUserToken, type UserTokenFields } from "./admin/user-token.ts";

@@ -1,6 +1,12 @@
 import type { CustomParameters, MessageEnvelope } from "../types.ts";
+import type {
+  ExportSystemMessageRecord,
+  ImportSystemMessageRecord,
+  InboxRangeRecord,
+  SystemMessageReadRecord,
+} from "./inbox-records.ts";
 
-/** A line of an import. A `message` is history: it is stored, and delivered to nobody. */
+/** A line of an import. A `message` or `system_message` is of the past: it is stored, and delivered to nobody. */
 export type ImportRecord =
   | {
       /** A user. */
@@ -43,7 +49,10 @@ export type ImportRecord =
         /** ISO 8601. */
         created_at: string;
       };
-    };
+    }
+  | ImportSystemMessageRecord
+  | SystemMessageReadRecord
+  | InboxRangeRecord;
 
 /** A line of an export, which an import takes. The participants of a conversation beyond those in its line come in lines of their own. */
 export type ExportRecord =
@@ -109,5 +118,11 @@ export type ExportRecord =
 
         /** Present if it was sent silently. */
         silent?: true;
+
+        /** When it ends, in ISO 8601, if it does. */
+        expires_at?: string;
       };
-    };
+    }
+  | ExportSystemMessageRecord
+  | SystemMessageReadRecord
+  | InboxRangeRecord;

@@ -29,6 +29,7 @@ import prefixesAndAnswers from "./migrations/0028-prefixes-and-answers.sql" with
 import unreadInAnIndex from "./migrations/0029-unread-in-an-index.sql" with { type: "text" };
 import silentAndExpiringSends from "./migrations/0030-silent-and-expiring-sends.sql" with { type: "text" };
 import inbox from "./migrations/0031-inbox.sql" with { type: "text" };
+import importedInboxes from "./migrations/0032-imported-inboxes.sql" with { type: "text" };
 
 /**
  * A change of the schema. After an `expand`, earlier versions continue to work; after a `contract`, only versions that
@@ -78,6 +79,7 @@ export const migrations: readonly Migration[] = [
   migrationOf("0029-unread-in-an-index", unreadInAnIndex),
   migrationOf("0030-silent-and-expiring-sends", silentAndExpiringSends),
   migrationOf("0031-inbox", inbox),
+  migrationOf("0032-imported-inboxes", importedInboxes),
 ];
 
 /**

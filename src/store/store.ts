@@ -36,6 +36,7 @@ import { createRetentionReads, createRetentionWrites } from "./retention/retenti
 import { createScheduleReads } from "./schedule/schedule-reads.ts";
 import { createScheduleWrites } from "./schedule/schedule-writes.ts";
 import type { Driver, Reader, TellMigration } from "./sql/driver.ts";
+import { createInboxExportReads } from "./transfer/export-inbox-reads.ts";
 import { createExportReads } from "./transfer/export-reads.ts";
 import { createImportWrites } from "./transfer/import-writes.ts";
 import { createWebhookDeliveryReads, createWebhookDeliveryWrites } from "./webhooks/deliveries.ts";
@@ -158,7 +159,7 @@ export function createStore({ reader, writes, announce, observer, batchSize, ove
     recipients: createRecipientReads({ reader }),
     checks: writes.batches,
     retention: { ...createRetentionReads({ reader }), ...writes.retention },
-    exports: createExportReads({ reader }),
+    exports: { ...createExportReads({ reader }), ...createInboxExportReads({ reader }) },
     readMarks: { ...createReadMarkReads({ reader }), ...writes.readMarks },
     imports: { ...writes.imports, rowsOfPart: reader.dialect.rowsOfImport },
     files: { ...createFileReads({ reader }), ...writes.files },

@@ -12,6 +12,9 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return taken;
 }
 
+const [day, now] = [24 * 3_600_000, Date.now()];
+const kept = { senderId: "alice", id: "s", created_at: new Date(now - day).toISOString() };
+const kept_until = new Date(now + day).toISOString();
 const records: ImportRecord[] = [
   { user: { id: "alice", name: "Alice" } },
   { user: { id: "bob", name: null } },
@@ -20,6 +23,9 @@ const records: ImportRecord[] = [
   {
     message: { id: "m", cid: "c", senderId: "alice", body: "hi", x: { a: 1 }, created_at: "2020-01-01T00:00:00.000Z" },
   },
+  { system_message: { ...kept, cid: "c", x: { a: 1 }, kept_until, key: "k" } },
+  { system_message_read: { uid: "bob", ...kept, seen_at: kept.created_at, read_at: null } },
+  { inbox_range: { uid: "alice", cid: "c", after: kept } },
 ];
 
 test("what is imported record by record is exported so, and an import of that is the same organization", async () => {
@@ -27,13 +33,14 @@ test("what is imported record by record is exported so, and an import of that is
   const admin = connect();
   expect((await all(admin.importRecords(from.id, records, { dryRun: true }))).at(-1)).toEqual({
     done: true,
-    lines: 5,
+    lines: 8,
     failed: 0,
   });
   expect(await all(admin.exportRecords(from.id))).toEqual([]);
-  expect((await all(admin.importRecords(from.id, records))).at(-1)).toEqual({ done: true, lines: 5, failed: 0 });
+  expect((await all(admin.importRecords(from.id, records))).at(-1)).toEqual({ done: true, lines: 8, failed: 0 });
   const exported: ExportRecord[] = await all(admin.exportRecords(from.id));
   expect(exported).toContainEqual({ conversation: { id: "c", name: "Cake", participants: ["alice", "bob"] } });
+  for (const record of records.slice(-3)) expect(exported).toContainEqual(record as ExportRecord);
   await all(admin.importRecords(to.id, admin.exportRecords(from.id)));
   expect(await all(admin.exportRecords(to.id))).toEqual(exported);
   const ofBob = await all(admin.exportUserRecords(from.id, "bob"));

@@ -115,8 +115,28 @@ export function createSendMessageRequest(limits: PayloadLimits) {
 export type SendMessageRequest = z.output<ReturnType<typeof createSendMessageRequest>>;
 
 const addresses = ["uids", "cid", "everyone"] as const;
-const oneAddress = "needs exactly one of `uids`, `cid` and `everyone`";
+const needsOneAddress = "needs exactly one of `uids`, `cid` and `everyone`";
 const pairsOfAddresses = addresses.flatMap((name, index) => addresses.slice(index + 1).map((other) => [name, other]));
+
+type Address = { [name in (typeof addresses)[number]]?: unknown };
+
+/** The rule that a system message has one address, and how the documents describe it. */
+export const oneAddress = {
+  check(given: Address, { addIssue }: Pick<z.core.$RefinementCtx, "addIssue">): void {
+    const [first, ...others] = addresses.filter((name) => given[name] !== undefined);
+    if (first === undefined) addIssue({ code: "custom", message: needsOneAddress, path: ["uids"] });
+    for (const name of others)
+      addIssue({ code: "custom", message: `excludes \`${first}\`: ${needsOneAddress}`, path: [name] });
+  },
+  meta: {
+    description: "Needs exactly one of `uids`, `cid` and `everyone`.",
+    if: {
+      anyOf: addresses.map((name) => hasMembers([name])),
+      not: { anyOf: pairsOfAddresses.map(hasMembers) },
+    },
+    else: { not: {} },
+  },
+};
 
 /** The body of `POST /admin/message/system` (seed, 2.1 and 2.3; api.md, 2.1). */
 export function createSendSystemMessageRequest(limits: PayloadLimits) {
@@ -138,24 +158,12 @@ export function createSendSystemMessageRequest(limits: PayloadLimits) {
       silent,
       expires_at: expiresAt,
     })
-    .superRefine((given, { addIssue }) => {
+    .superRefine((given, context) => {
       if (given.key !== undefined && given.keep_days === undefined)
-        addIssue({ code: "custom", message: "needs `keep_days`", path: ["key"] });
-      const [first, ...others] = addresses.filter((name) => given[name] !== undefined);
-      if (first === undefined) addIssue({ code: "custom", message: oneAddress, path: ["uids"] });
-      for (const name of others)
-        addIssue({ code: "custom", message: `excludes \`${first}\`: ${oneAddress}`, path: [name] });
+        context.addIssue({ code: "custom", message: "needs `keep_days`", path: ["key"] });
+      oneAddress.check(given, context);
     })
-    .meta({
-      title: "NewSystemMessage",
-      description: "Needs exactly one of `uids`, `cid` and `everyone`.",
-      dependentRequired: { key: ["keep_days"] },
-      if: {
-        anyOf: addresses.map((name) => hasMembers([name])),
-        not: { anyOf: pairsOfAddresses.map(hasMembers) },
-      },
-      else: { not: {} },
-    });
+    .meta({ title: "NewSystemMessage", dependentRequired: { key: ["keep_days"] }, ...oneAddress.meta });
   return z.strictObject({ ...envelope, messageSystem }).meta({ id: "SendSystemMessageRequest" });
 }
 

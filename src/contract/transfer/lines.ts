@@ -4,6 +4,8 @@ import { problemSchema } from "../errors/problem.ts";
 import { identifier, isoTime, userIds } from "../identifiers.ts";
 import type { PayloadLimits } from "../limits.ts";
 import { contentOfMessage, hasContent, silent } from "../messages/messages.ts";
+import { createInboxLines, exportedInboxLines } from "./inbox-lines.ts";
+import { endTime, pastTime } from "./times.ts";
 
 /** The media type of requests and responses with one JSON value on each line. */
 export const linesType = "application/x-ndjson";
@@ -14,7 +16,7 @@ const importedUser = z.strictObject({
   blocked: z.boolean().optional().meta({ description: "As in the `PUT` of a user. Exports contain only `true`." }),
 });
 
-/** The schemas of the four kinds of lines, by the one member that a line has. */
+/** The schemas of the kinds of lines, by the one member that a line has. */
 export function createImportLines(limits: PayloadLimits) {
   const conversation = z.strictObject({
     id: identifier,
@@ -32,12 +34,9 @@ export function createImportLines(limits: PayloadLimits) {
       cid: identifier.meta({ description: "The conversation, which must exist." }),
       senderId: identifier.meta({ description: "The author, who need not take part any more, or be a user." }),
       ...shape,
-      created_at: z.iso
-        .datetime({ offset: true })
-        .transform((text) => Date.parse(text))
-        .refine((time) => time >= 0, "must not be before 1970")
-        .meta({ type: "string", format: "date-time", description: "When it was written (ISO 8601)." }),
+      created_at: pastTime("When it was written (ISO 8601)."),
       silent: silent.meta({ description: "As in a send. Imported messages count as unread nowhere in any case." }),
+      expires_at: endTime("When it ends (ISO 8601). One that has ended is not stored."),
     })
     .refine(hasContent.check, hasContent.message)
     .meta(meta);
@@ -53,6 +52,7 @@ export function createImportLines(limits: PayloadLimits) {
       })
       .meta({ id: "ImportParticipantLine" }),
     message: z.strictObject({ message }).meta({ id: "ImportMessageLine" }),
+    ...createInboxLines(limits),
   };
 }
 
@@ -62,10 +62,20 @@ export type ImportLines = ReturnType<typeof createImportLines>;
 /** The schema of any line, for the documents. */
 export function importLineOf(lines: ImportLines) {
   return z
-    .union([lines.user, lines.conversation, lines.participant, lines.message])
-    .meta({ id: "ImportLine", description: "One line: a user, a conversation, a participant or a message." });
+    .union([
+      lines.user,
+      lines.conversation,
+      lines.participant,
+      lines.message,
+      lines.system_message,
+      lines.system_message_read,
+      lines.inbox_range,
+    ])
+    .meta({ id: "ImportLine", description: oneLine });
 }
 
+const oneLine =
+  "One line: a user, a conversation, a participant, a message, a system message, what a user has done with one, or which of them an inbox has.";
 const name = z.string().nullable();
 
 /** The schema of a line of an export, which an import takes. */
@@ -95,11 +105,13 @@ export const exportLine = z
             .meta({ description: "Absent if there are none." }),
           created_at: isoTime,
           silent: z.literal(true).optional().meta({ description: "Present if it was sent silently." }),
+          expires_at: isoTime.optional().meta({ description: "When it ends. Present if it was sent with that time." }),
         }),
       })
       .meta({ id: "ExportMessageLine" }),
+    ...exportedInboxLines,
   ])
-  .meta({ id: "ExportLine", description: "One line: a user, a conversation, a participant or a message." });
+  .meta({ id: "ExportLine", description: oneLine });
 
 /** A line of an export. */
 export type ExportLine = z.infer<typeof exportLine>;

@@ -11,7 +11,7 @@ import { rowsOfStep } from "../../lib/queues/steps.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { type TimedRange, timeOf } from "../../lib/timed-ranges.ts";
-import type { InboxPlace, InboxReads, InboxWrites, Marks, NewMark } from "../../store/inbox/ports.ts";
+import type { InboxPlace, InboxReads, InboxStart, InboxWrites, Marks, NewMark } from "../../store/inbox/ports.ts";
 import type { History } from "../../store/messages/ports.ts";
 import type { LogReader, UserReads } from "../../store/ports.ts";
 import { refuseMissing } from "../directory/directory.ts";
@@ -42,6 +42,7 @@ const mostMarked = 10_000; // at once, newest first; older ones are marked, too,
 const maxBatch = rowsOfStep / 2;
 const maxWaiting = 20_000;
 const bytesOfMark = 512;
+const start: InboxStart = { past: Number.MIN_SAFE_INTEGER, log: 0 };
 
 const inboxPlace = z.strictObject({ before: z.int() });
 
@@ -83,7 +84,7 @@ export function createInboxes(dependencies: Dependencies) {
   /** As many of the items, at least one, as have 512 KiB together. */
   async function read(org: string, uid: string, { limit, before = Number.MAX_SAFE_INTEGER, isUnread }: Range) {
     const marks = await inboxes.marks(org, uid);
-    const after = isUnread ? markedUpTo(marks.read) : 0;
+    const after = isUnread ? markedUpTo(marks.read) : start;
     const isWanted = ({ offset }: { offset: number }) =>
       offset < before && !(isUnread && timeOf(marks.read, offset) !== undefined);
     const wanted = (await inboxes.items(org, uid, { after, now: clock.now() })).filter(isWanted);
@@ -152,9 +153,10 @@ export function createInboxes(dependencies: Dependencies) {
 
 const offsetIn = ({ offset }: { offset: number }) => offset;
 
-/** Up to which offset everything is marked. */
-function markedUpTo([first]: readonly TimedRange[]): number {
-  return first !== undefined && first[0] <= 1 ? first[1] : 0;
+/** Up to which offsets everything is marked. */
+function markedUpTo(ranges: readonly TimedRange[]): InboxStart {
+  const endOf = (after: number) => ranges.find(([first, last]) => first <= after + 1 && last > after)?.[1] ?? after;
+  return { past: endOf(start.past), log: endOf(start.log) };
 }
 
 /** A stored system message with its marks; `undefined` for a row that is damaged. */

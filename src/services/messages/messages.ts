@@ -19,6 +19,7 @@ import type { NewSend, SendLog, SendNames, SendOutcome, SendVerdict } from "../.
 import type { AwaitedSends, Waited, WaitWish } from "../delivery/awaited-sends.ts";
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
 import type { OrganizationUse, TellStored } from "../limits/organization-use.ts";
+import { keptIdOf } from "./kept-ids.ts";
 
 /** The response to a send, whether an earlier call stored it, and what is known of its delivery if the caller waited. */
 export type Sent<Body> = { body: Body; isReplay: boolean; waited?: Waited | undefined };
@@ -152,8 +153,8 @@ export async function toSystemSend(
   const { id: givenMid, x, uids: givenUids, cid, keep_days, key, silent } = content;
   const expiresAt = toExpiry("system", content.expires_at, createdAt);
   const expires_at = expiresAt === undefined ? undefined : toIso(expiresAt);
-  const id = createId();
-  const mid = givenMid ?? id;
+  const newId = createId();
+  const mid = givenMid ?? newId;
   const { uids, sorted } = await toDistinct(givenUids ?? []);
   const recipients = givenUids !== undefined ? sorted : cid !== undefined ? { cid } : "everyone";
   const event: SystemMessageEvent = {
@@ -173,7 +174,7 @@ export async function toSystemSend(
   return {
     org: organizationId,
     kind: "system",
-    id,
+    id: kept === undefined ? newId : keptIdOf({ org: organizationId, sender: senderId, mid, createdAt }),
     cid,
     sender: senderId,
     mid,

@@ -1,45 +1,53 @@
 import type { Message } from "../../contract/messages/events.ts";
 import type { ExportLine } from "../../contract/transfer/lines.ts";
+import { createRoughSet } from "../../lib/caches/rough-set.ts";
 import { objectWith } from "../../lib/json/json-values.ts";
 import { rowsOfStatement } from "../../lib/queues/steps.ts";
+import type { Marks } from "../../store/inbox/ports.ts";
 import type {
   ExportedEntity,
   ExportedMessage,
   ExportedParticipant,
   ExportOf,
   ExportReads,
+  InboxExportReads,
 } from "../../store/transfer/ports.ts";
-
-/** Lines of an export, a page at a time. */
-export type ExportPages = AsyncGenerator<ExportLine[], void>;
+import { systemMessageLine } from "./export-inbox-lines.ts";
+import { inboxPages, userInboxPages } from "./export-inbox-pages.ts";
+import type { LinePages } from "./line-pages.ts";
 
 const participantsOfLine = 1_000;
 
-/** All users, all conversations with their participants, and all messages. */
-export async function* organizationPages(exports: ExportReads, of: ExportOf): ExportPages {
+type Reads = ExportReads & InboxExportReads;
+
+/** All users, all conversations with their participants, all messages and kept system messages, and what is said of inboxes. */
+export async function* organizationPages(exports: Reads, of: ExportOf): LinePages {
   for await (const { page } of pagesOf((after) => exports.users(of, after, rowsOfStatement))) yield page.map(userLine);
   for await (const { page, after } of pagesOf((after) => exports.conversations(of, after, rowsOfStatement))) {
     const upTo = page.at(-1)?.id;
     if (upTo !== undefined) yield* withParticipants(page, participantPages(exports, of, after, upTo));
   }
-  yield* messagePages(exports, of);
+  yield* eventPages(exports, of);
+  yield* inboxPages(exports, of);
 }
 
-/** A user, with the user's conversations, without their other participants, and messages. */
-export async function* userPages(exports: ExportReads, of: ExportOf, user: ExportedEntity): ExportPages {
+/** A user, with the user's conversations, without their other participants, messages and inbox. */
+export async function* userPages(exports: Reads, of: ExportOf, user: ExportedEntity, marks: Marks): LinePages {
   yield [userLine(user)];
   for await (const { page } of pagesOf((after) => exports.conversations(of, after, rowsOfStatement, user.id)))
     yield page.map(({ id, name }) => ({ conversation: { id, name, participants: [user.id] } }));
-  yield* messagePages(exports, of, user.id);
+  yield* eventPages(exports, of, user.id);
+  yield* userInboxPages(exports, of, { uid: user.id, marks });
 }
 
 /**
- * The messages of all, or of a user. Those whose rows are damaged are left out. While a page is being written, the next is
- * read.
+ * The messages and kept system messages of all, or the messages of a user. Those whose rows are damaged are left out. While a page is
+ * being written, the next is read.
  */
-async function* messagePages(exports: ExportReads, of: ExportOf, sender?: string): ExportPages {
+async function* eventPages(exports: ExportReads, of: ExportOf, sender?: string): LinePages {
+  const keys = createRoughSet();
   const read = (after: number) => {
-    const reading = exports.messages(of, after, sender);
+    const reading = exports.events(of, after, sender);
     reading.catch(() => undefined); // seen below, unless the export breaks off before
     return reading;
   };
@@ -47,7 +55,9 @@ async function* messagePages(exports: ExportReads, of: ExportOf, sender?: string
     const page = await reading;
     if (page === undefined) return;
     reading = read(page.last);
-    yield page.messages.flatMap((message) => messageLine(message) ?? []);
+    yield page.events.flatMap((event) =>
+      event.kind === "message" ? messageLine(event) : systemMessageLine(event, keys),
+    );
   }
 }
 
@@ -91,7 +101,7 @@ async function* participantPages(
 async function* withParticipants(
   conversations: ExportedEntity[],
   participants: AsyncGenerator<ExportedParticipant[], void>,
-): ExportPages {
+): LinePages {
   const places = new Map(conversations.map(({ id }, index) => [id, index]));
   let written = 0;
   let gathered: string[] = []; // of the first conversation that is not written yet
@@ -125,23 +135,14 @@ async function* withParticipants(
   yield upTo(conversations.length);
 }
 
-function messageLine({ importId, payload }: ExportedMessage): ExportLine | undefined {
+function messageLine({ importId, payload }: ExportedMessage): ExportLine[] {
   const message = objectWith(payload, "message")?.message;
-  if (!isMessage(message)) return undefined;
-  const { cid, from, body, x, attachments, created_at, silent } = message;
+  if (!isMessage(message)) return [];
+  const { cid, from, body, x, attachments, created_at, silent, expires_at } = message;
   const files = attachments.map(({ file_id, file_name }) => ({ name: file_name, file_id }));
-  return {
-    message: {
-      id: importId,
-      cid,
-      senderId: from,
-      body,
-      x,
-      ...(files.length > 0 && { attachments: files }),
-      created_at,
-      ...(silent && { silent }),
-    },
-  };
+  const options = { ...(silent && { silent }), ...(expires_at !== undefined && { expires_at }) };
+  const named = { ...(files.length > 0 && { attachments: files }) };
+  return [{ message: { id: importId, cid, senderId: from, body, x, ...named, created_at, ...options } }];
 }
 
 /** Checks what is read of a stored message, which Herald wrote. */

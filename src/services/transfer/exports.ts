@@ -2,13 +2,15 @@ import { unavailable } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { beginTexts } from "../../lib/text/begun-texts.ts";
-import type { SteadyClock } from "../../lib/time/clock.ts";
+import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
+import type { InboxReads } from "../../store/inbox/ports.ts";
 import type { LogReader, OrganizationReads, UserReads } from "../../store/ports.ts";
-import type { ExportReads } from "../../store/transfer/ports.ts";
+import type { ExportReads, InboxExportReads } from "../../store/transfer/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
 import { type Caller, permitScope } from "../keys/permissions.ts";
 import { requestCosts, threadCosts } from "../limits/costs.ts";
-import { type ExportPages, organizationPages, userPages } from "./export-pages.ts";
+import { organizationPages, userPages } from "./export-pages.ts";
+import type { LinePages } from "./line-pages.ts";
 import type { TransferSlots } from "./transfer-slots.ts";
 import { createWorkCharges, type WorkingCall } from "./work-charges.ts";
 
@@ -19,30 +21,34 @@ type ExportWish = { caller: Caller; org: string; uid?: string };
 export type Exports = ReturnType<typeof createExports>;
 
 type Dependencies = {
-  exports: ExportReads;
+  exports: ExportReads & InboxExportReads;
+  inboxes: Pick<InboxReads, "marks">;
   log: Pick<LogReader, "heads">;
   organizations: Pick<OrganizationReads, "get">;
   users: Pick<UserReads, "get">;
   slots: TransferSlots;
   thread: ThreadScheduler;
+  clock: Clock;
   elapsed: SteadyClock;
 };
 
 /** Creates exports from the store. */
-export function createExports({ exports, log, organizations, users, slots, thread, elapsed }: Dependencies) {
+export function createExports(dependencies: Dependencies) {
+  const { exports, inboxes, log, organizations, users, slots, thread, clock, elapsed } = dependencies;
   let isStopping = false;
 
-  async function pagesOf({ org, uid }: ExportWish): Promise<ExportPages> {
+  async function pagesOf({ org, uid }: ExportWish): Promise<LinePages> {
     await requireOrganization(organizations, org);
-    const of = { org, head: (await log.heads([org])).get(org)?.offset ?? 0 };
+    const of = { org, head: (await log.heads([org])).get(org)?.offset ?? 0, now: clock.now() };
     if (uid === undefined) return organizationPages(exports, of);
     const user = await users.get(org, uid);
     if (user === undefined) throw errorAbout("user_not_found", { user: uid });
-    return userPages(exports, of, { id: uid, name: user.name, isBlocked: user.isBlocked === true });
+    const exported = { id: uid, name: user.name, isBlocked: user.isBlocked === true };
+    return userPages(exports, of, exported, await inboxes.marks(org, uid));
   }
 
   async function* write(
-    pages: ExportPages,
+    pages: LinePages,
     { org }: ExportWish,
     call: WorkingCall,
     release: () => void,

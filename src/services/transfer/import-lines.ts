@@ -8,25 +8,28 @@ import { createImportLines } from "../../contract/transfer/lines.ts";
 import { isObject } from "../../lib/json/json-values.ts";
 import { createId, derivedIdOf, isUuidV7, joinIds, timeOfId } from "../../lib/text/ids.ts";
 import type { ImportItem } from "../../store/transfer/ports.ts";
+import { createInboxLineReader } from "./import-inbox-lines.ts";
+import { requirePast } from "./line-times.ts";
 
 /** The organization that lines are for. `keepsIds`: a message keeps an id that has the form of Herald's. */
 type ImportTarget = { org: string; keepsIds: boolean };
 
 type Options = {
   limits: PayloadLimits;
-  /** How many participants one item may hold. */
+  /** How many participants or recipients one item may hold. */
   participantsOfItem: number;
   /** Milliseconds since the Unix epoch. */
   now(): number;
 };
 
-const clocksMayDifferMs = 5 * 60_000;
 const idMayDifferMs = 60_000;
-const expected = 'must be an object with one of the members "user", "conversation", "participant" and "message"';
+const expected =
+  'must be an object with one of the members "user", "conversation", "participant", "message", "system_message", "system_message_read" and "inbox_range"';
 
 /** Creates a reader of the lines of an import, which checks them against the contract. */
 export function createLineReader({ limits, participantsOfItem, now }: Options) {
   const schemas = createImportLines(limits);
+  const inboxes = createInboxLineReader({ schemas, recipientsOfItem: participantsOfItem, now });
 
   function toParts(cid: string, uids: string[]): ImportItem[] {
     const items: ImportItem[] = [];
@@ -35,7 +38,7 @@ export function createLineReader({ limits, participantsOfItem, now }: Options) {
     return items;
   }
 
-  function toMessage(value: unknown, org: string, keepsIds: boolean): ImportItem {
+  function toMessage(value: unknown, { org, keepsIds }: ImportTarget): ImportItem[] {
     const {
       id: importId,
       cid,
@@ -45,8 +48,10 @@ export function createLineReader({ limits, participantsOfItem, now }: Options) {
       attachments,
       created_at: createdAt,
       silent,
+      expires_at: expiresAt,
     } = validate(schemas.message, value).message;
-    if (createdAt > now() + clocksMayDifferMs) throw refused("/message/created_at", "must not be in the future");
+    requirePast("/message/created_at", createdAt, now());
+    if (expiresAt !== undefined && expiresAt <= now()) return [];
     const files = attachments.map(({ file_id, name, size = 0, content_type }, index) => ({
       // Derived, so that the same line again is the same message.
       id: file_id ?? derivedIdOf(createdAt, joinIds(org, importId, index)),
@@ -63,21 +68,15 @@ export function createLineReader({ limits, participantsOfItem, now }: Options) {
       attachments: files.map(({ id, name }) => ({ file_id: id, file_name: name })),
       created_at: toIso(createdAt),
       ...(silent && { silent }),
+      ...(expiresAt !== undefined && { expires_at: toIso(expiresAt) }),
     };
     const hasOwnId = keepsIds && isUuidV7(importId) && Math.abs(timeOfId(importId) - createdAt) < idMayDifferMs;
-    return {
-      kind: "message",
-      importId,
-      id: hasOwnId ? importId : createId(createdAt),
-      cid,
-      sender: senderId,
-      rest: `,${JSON.stringify(message).slice(1)}}`,
-      files,
-      createdAt,
-    };
+    const id = hasOwnId ? importId : createId(createdAt);
+    const rest = `,${JSON.stringify(message).slice(1)}}`;
+    return [{ kind: "message", importId, id, cid, sender: senderId, rest, files, createdAt, expiresAt }];
   }
 
-  function toItems(value: unknown, { org, keepsIds }: ImportTarget): ImportItem[] {
+  function toItems(value: unknown, target: ImportTarget): ImportItem[] {
     const [kind, ...others] = isObject(value) ? Object.keys(value) : [];
     if (kind === undefined || others.length > 0) throw refused("", expected);
     switch (kind) {
@@ -94,7 +93,13 @@ export function createLineReader({ limits, participantsOfItem, now }: Options) {
         return [{ kind: "participants", cid, uids: [uid] }];
       }
       case "message":
-        return [toMessage(value, org, keepsIds)];
+        return toMessage(value, target);
+      case "system_message":
+        return inboxes.systemMessage(value, target.org);
+      case "system_message_read":
+        return [inboxes.read(value, target.org)];
+      case "inbox_range":
+        return [inboxes.range(value, target.org)];
       default:
         throw refused("", expected);
     }

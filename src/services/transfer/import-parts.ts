@@ -5,6 +5,7 @@ import type { Clock } from "../../lib/time/clock.ts";
 import type { ImportFault, ImportItem, ImportOutcome, ImportPart, ImportWrites } from "../../store/transfer/ports.ts";
 import { type Caller, proofOf } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
+import { createDeclared } from "./declared.ts";
 import type { ImportProgress, LineFault } from "./import-progress.ts";
 
 /** Gathers the lines of an import into parts, and stores them one after the other. */
@@ -34,24 +35,19 @@ type Gathered = {
 
 const bytesOfPart = 2 * bytesOfStep; // rows are only added
 const partsAtOnce = 2; // one is stored while the next is read
-const mostDeclared = 1_000_000;
 
 /** Creates the parts of one import. */
 export function createImportParts(options: Options) {
   const { imports, use, progress, org, caller, isDryRun, maxParticipants, clock } = options;
-  const declared = new Set<string>(); // of a dry run, which creates no conversations
+  const declared = createDeclared();
   const writing: Promise<void>[] = [];
   let part = newPart(0);
   let keepsIds = true;
 
   function write(order: ImportPart): Promise<ImportOutcome | undefined> {
     if (!isDryRun) return imports.add(order);
-    const named = order.items.flatMap((item) =>
-      item.kind === "participants" || item.kind === "message" ? [item.cid] : [],
-    );
-    const also = [...new Set(named)].filter((cid) => declared.has(cid) || declared.size >= mostDeclared);
-    for (const item of order.items)
-      if (item.kind === "conversation" && declared.size < mostDeclared) declared.add(item.id);
+    const also = declared.namedBy(order.items);
+    declared.add(order.items);
     return imports.check(order, also);
   }
 
@@ -106,7 +102,7 @@ export function createImportParts(options: Options) {
         part.items.push(item);
         part.lines.push(line);
         part.rows += rowsIn(part, item);
-        if (item.kind === "message") part.bytes += item.rest.length;
+        part.bytes += bytesIn(item);
         if (item === items.at(-1)) part.last = line;
         if (isFull()) await begin();
       }
@@ -142,6 +138,8 @@ export function createImportParts(options: Options) {
 /** The number of rows that an item may write: a message also changes its conversation, once in a part, and names files. */
 function rowsIn({ conversations }: Gathered, item: ImportItem): number {
   if (item.kind === "participants") return 2 * item.uids.length;
+  if (item.kind === "system_message") return 1 + Math.max(1, item.recipients.length);
+  if (item.kind === "recipients") return item.uids.length;
   if (item.kind !== "message") return 1;
   const rows = 1 + 2 * item.files.length;
   if (conversations.has(item.cid)) return rows;
@@ -149,14 +147,25 @@ function rowsIn({ conversations }: Gathered, item: ImportItem): number {
   return rows + 1;
 }
 
+function bytesIn(item: ImportItem): number {
+  if (item.kind === "message") return item.rest.length;
+  if (item.kind !== "system_message") return 0;
+  return item.uids.reduce((bytes, uid) => bytes + uid.length, item.payload.length);
+}
+
+function idIn(item: ImportItem | undefined): string {
+  if (item?.kind === "system_message") return item.mid;
+  return item?.kind === "message" ? item.importId : "";
+}
+
 function newPart(last: number): Gathered {
   return { items: [], lines: [], faults: [], conversations: new Set(), rows: 0, bytes: 0, last };
 }
 
 function errorOf(fault: ImportFault, item: ImportItem | undefined, maxParticipants: number): HeraldError {
-  const conversation = item !== undefined && "cid" in item ? item.cid : "";
+  const conversation = (item !== undefined && "cid" in item && item.cid) || "";
+  if (typeof fault === "object") return errorAbout("user_not_found", fault);
   if (fault === "conversation") return errorAbout("conversation_not_found", { conversation });
-  if (fault === "conflict")
-    return errorAbout("message_id_conflict", { id: item?.kind === "message" ? item.importId : "" });
+  if (fault === "conflict") return errorAbout("message_id_conflict", { id: idIn(item) });
   return invalidRequest("", `a conversation may have at most ${maxParticipants} participants`);
 }

@@ -31,7 +31,7 @@ type TransferCall = WorkingCall & {
 /** A request to import lines. The next block is taken while this one is being stored. */
 type ImportWish = { caller: Caller; org: string; isDryRun: boolean; blocks: AsyncGenerator<LineBlock, void> };
 
-/** Imports users, conversations, participants and messages of the past. */
+/** Imports users, conversations, participants, messages of the past and inboxes. */
 export type Imports = ReturnType<typeof createImports>;
 
 type Dependencies = {
@@ -60,9 +60,10 @@ export function createImports(dependencies: Dependencies) {
 
   function permitted({ caller }: ImportWish, items: ImportItem[]): ImportItem[] {
     const [first] = items;
-    if (first?.kind === "message") {
+    const actor = first && actorOf(first);
+    if (actor !== undefined) {
       permitScope(caller, "message:send");
-      permitSender(caller, first.sender);
+      permitSender(caller, actor);
     }
     return items;
   }
@@ -179,6 +180,12 @@ export function createImports(dependencies: Dependencies) {
       isStopping = true;
     },
   };
+}
+
+/** The user as whom a line acts, if it is more than a change of the directory. */
+function actorOf(item: ImportItem): string | undefined {
+  if ("sender" in item) return item.sender;
+  return "uid" in item ? item.uid : undefined;
 }
 
 /** Throws anything that is no fault of the line. */

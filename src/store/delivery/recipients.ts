@@ -5,13 +5,13 @@ import { receiptIdOf } from "./receipts.ts";
 
 type ReceiptRow = Row & { id: string; plays: string };
 
-// Each arm reads at most a page by its primary key, so that a page costs a page however many took part.
+// Nothing that was imported was sent to anybody. Each arm reads at most a page by its primary key, so that a page costs a page however many took part.
 const findStays = `SELECT uid, log_start, log_end FROM (
     SELECT uid, log_start, CAST(NULL AS BIGINT) AS log_end FROM participant
     WHERE org = ? AND cid = ? AND uid >= ? AND (uid > ? OR log_start > ?) ORDER BY uid LIMIT ?) AS present
   UNION ALL SELECT uid, log_start, log_end FROM (
     SELECT uid, log_start, log_end FROM former_participant
-    WHERE org = ? AND cid = ? AND (uid, log_start) > (?, ?) ORDER BY uid, log_start LIMIT ?) AS former
+    WHERE org = ? AND cid = ? AND (uid, log_start) > (?, ?) AND log_start >= 0 ORDER BY uid, log_start LIMIT ?) AS former
   ORDER BY uid, log_start LIMIT ?`;
 
 const findDeliveries = `SELECT id FROM delivery WHERE kind = 'delivery' AND ${inSpan}`;

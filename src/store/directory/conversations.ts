@@ -11,6 +11,7 @@ import { inSteps } from "../sql/steps.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
 import { keepFormer } from "./former-participants.ts";
 import { leaveToRemoval } from "./removals.ts";
+import { type Start, startIn } from "./starts.ts";
 import { ensureUsers } from "./users.ts";
 
 const find = "SELECT id, name, created_at FROM conversation WHERE org = ? AND id = ?";
@@ -24,7 +25,7 @@ type Replacement = MembershipOf & { by: KeyProof | undefined };
 /** The uids after `after`, up to and including `upTo`. */
 type UidRange = { after: string; upTo: string };
 
-type Left = { uid: string; log_start: number };
+type Left = { uid: string } & Start;
 
 type Change = {
   uids?: string[];
@@ -182,17 +183,16 @@ async function changeParticipants(
   of: MembershipOf,
   { uids = [], leaving, kept = [], isForgotten = false }: Change,
 ): Promise<void> {
-  const { sql, heads } = transaction;
+  const { sql } = transaction;
   const { org, cid, now } = of;
   const { givenTexts } = sql.dialect;
-  const join = `INSERT INTO participant (org, cid, uid, created_at, log_start)
-    SELECT ?, ?, uid.value, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM (${givenTexts}) AS uid WHERE true
+  const join = `INSERT INTO participant (org, cid, uid, created_at, log_start, past_start)
+    SELECT ?, ?, uid.value, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT) FROM (${givenTexts}) AS uid WHERE true
     ON CONFLICT DO NOTHING RETURNING uid`;
   // Deletes by range, which uses the index. With `uid IN (…)`, PostgreSQL may scan all participants and compare every
   // pair.
   const leave = `DELETE FROM participant
-    WHERE org = ? AND cid = ? AND uid > ? AND uid <= ? AND uid NOT IN (${givenTexts}) RETURNING uid, log_start`;
-  const head = heads.get(org) ?? 0;
+    WHERE org = ? AND cid = ? AND uid > ? AND uid <= ? AND uid NOT IN (${givenTexts}) RETURNING uid, log_start, past_start`;
   const left =
     leaving === undefined
       ? []
@@ -200,8 +200,10 @@ async function changeParticipants(
   const former = isForgotten ? [] : left.map((row) => ({ ...row, cid }));
   keepFormer(transaction, of, former);
   const removed = left.map(({ uid }) => uid);
-  const added = uids.length === 0 ? [] : await uidsOf(transaction, join, org, cid, now, head, JSON.stringify(uids));
-  await ensureUsers(sql, { org, uids: added, head, now });
+  const { log_start, past_start } = startIn(transaction, org);
+  const values = [org, cid, now, log_start, past_start, JSON.stringify(uids)];
+  const added = uids.length === 0 ? [] : await uidsOf(transaction, join, ...values);
+  await ensureUsers(transaction, { org, uids: added, now });
   await recordMembership(transaction, of, { added, removed });
 }
 

@@ -14,11 +14,13 @@ import { countUnread, readTo } from "../reads/unread.ts";
 import type { Reader } from "../sql/driver.ts";
 import { type EntityRow, entities, isLiveOrganization } from "./entity.ts";
 import { keepFormer } from "./former-participants.ts";
+import { type Start, startIn } from "./starts.ts";
 import { ensureUsers } from "./users.ts";
 
 const findConversation = "SELECT participants FROM conversation WHERE org = ? AND id = ?";
 const findParticipant = "SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid = ?";
-const deleteParticipant = "DELETE FROM participant WHERE org = ? AND cid = ? AND uid = ? RETURNING log_start";
+const deleteParticipant =
+  "DELETE FROM participant WHERE org = ? AND cid = ? AND uid = ? RETURNING log_start, past_start";
 const findUser = `SELECT id, name, created_at FROM "user" WHERE org = ? AND id = ?`;
 
 const pageOfParticipants = `SELECT u.id, u.name, u.created_at FROM participant p
@@ -60,15 +62,15 @@ type SeenRow = EntityRow & { seen_at: number | null };
 export function createParticipantWrites({ writer }: { writer: LogWriter }): ParticipantWrites {
   return {
     add: (org, cid, uid, maxParticipants, now, by) =>
-      writer.change(org, missing("organization"), async (transaction, head) => {
+      writer.change(org, missing("organization"), async (transaction) => {
         const { sql } = transaction;
         const [conversation] = await sql.all<{ participants: number }>(findConversation, org, cid);
         if (conversation === undefined) return missing("conversation");
         const isNew = (await sql.all(findParticipant, org, cid, uid)).length === 0;
         if (isNew) {
           if (Number(conversation.participants) >= maxParticipants) return { outcome: "too_many" };
-          await ensureUsers(sql, { org, uids: [uid], head, now });
-          await sql.rows.insert("participant", [{ org, cid, uid, created_at: now, log_start: head }]);
+          await ensureUsers(transaction, { org, uids: [uid], now });
+          await sql.rows.insert("participant", [{ org, cid, uid, created_at: now, ...startIn(transaction, org) }]);
           await recordMembership(transaction, { org, cid, now }, { added: [uid], removed: [] });
         }
         const entity = await entities.readFirst(sql.all(findUser, org, uid));
@@ -81,7 +83,7 @@ export function createParticipantWrites({ writer }: { writer: LogWriter }): Part
         const { sql } = transaction;
         if ((await sql.all(findConversation, org, cid)).length === 0) return missing("conversation");
         const entity = await entities.readFirst(sql.all(findUser, org, uid));
-        const [left] = await sql.all<{ log_start: number }>(deleteParticipant, org, cid, uid);
+        const [left] = await sql.all<Start>(deleteParticipant, org, cid, uid);
         if (entity === undefined || left === undefined) return missing("participant");
         keepFormer(transaction, { org, now }, [{ cid, uid, ...left }]);
         await recordMembership(transaction, { org, cid, now }, { added: [], removed: [uid] });

@@ -68,8 +68,10 @@ async function removeSome(sql: Transaction, removal: Removal, limit: number): Pr
 function rowsOfConversation(org: string, cid: string, upTo: number): Ordered[] {
   const upToThere = { where: `org = ? AND cid = ? AND "offset" <= ?`, values: [org, cid, upTo] };
   // What was imported since into a conversation that was created again lies before the log, too, and stays.
-  const isOfDeleted = `("offset" > 0 OR "offset" <= COALESCE((SELECT past_start FROM conversation c WHERE c.org = ? AND c.id = ?), 0))`;
-  const events = { where: `${upToThere.where} AND ${isOfDeleted}`, values: [org, cid, upTo, org, cid] };
+  const isOfDeleted = (offset: string) =>
+    `(${offset} >= 0 OR ${offset} <= COALESCE((SELECT past_start FROM conversation c WHERE c.org = ? AND c.id = ?), 0))`;
+  const values = [org, cid, upTo, org, cid];
+  const events = { where: `${upToThere.where} AND ${isOfDeleted('"offset"')}`, values };
   return [
     { table: "event", key: [`"offset"`], ...events },
     { table: "delivery", key: ["kind", `"offset"`, "id"], ...upToThere },
@@ -77,8 +79,8 @@ function rowsOfConversation(org: string, cid: string, upTo: number): Ordered[] {
     {
       table: "former_participant",
       key: ["uid", "log_start"],
-      where: "org = ? AND cid = ? AND log_end <= ?",
-      values: [org, cid, upTo],
+      where: `org = ? AND cid = ? AND log_end <= ? AND ${isOfDeleted("log_end")}`,
+      values,
     },
   ];
 }

@@ -5,10 +5,11 @@ import { requireKey } from "../keys/keys.ts";
 import { allSessionsOf, emitSessionEnd, recordLeaving } from "../log/control-events.ts";
 import type { LogTransaction, WriteDependencies } from "../log/log-writer.ts";
 import type { UserReads, UserWrites } from "../ports.ts";
-import type { Reader, Transaction } from "../sql/driver.ts";
+import type { Reader } from "../sql/driver.ts";
 import { inSteps } from "../sql/steps.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
 import { keepFormer } from "./former-participants.ts";
+import { type Start, startIn } from "./starts.ts";
 
 const columns = "id, name, created_at, blocked_at";
 const find = `SELECT ${columns} FROM "user" WHERE org = ? AND id = ? AND deleted_at IS NULL`;
@@ -18,17 +19,19 @@ const findValidAfter = `SELECT tokens_valid_after FROM organization WHERE id = ?
 const revoke =
   "INSERT INTO revoked_token (org, uid, jti, id) VALUES (?, ?, ?, ?) ON CONFLICT (org, uid, jti) DO NOTHING";
 const isAbsent = `ON CONFLICT (org, id) DO UPDATE
-  SET name = NULL, created_at = excluded.created_at, log_start = excluded.log_start, log_end = NULL, deleted_at = NULL, seen_at = NULL WHERE "user".deleted_at IS NOT NULL`;
+  SET name = NULL, created_at = excluded.created_at, log_start = excluded.log_start, past_start = excluded.past_start, log_end = NULL, deleted_at = NULL, seen_at = NULL WHERE "user".deleted_at IS NOT NULL`;
 
-/** Users to create: after which offset of the organization's log, and when, in milliseconds since the Unix epoch. */
-export type NewUsers = { org: string; uids: string[]; head: number; now: number };
+/** Users to create, and when, in milliseconds since the Unix epoch. */
+export type NewUsers = { org: string; uids: readonly string[]; now: number };
 
 /** Creates those of `uids` who are not users yet. A deleted user starts anew, but old tokens stay refused. */
-export async function ensureUsers(sql: Transaction, { org, uids, head, now }: NewUsers): Promise<void> {
+export async function ensureUsers(transaction: LogTransaction, { org, uids, now }: NewUsers): Promise<void> {
   if (uids.length === 0) return;
-  const insert = `INSERT INTO "user" (org, id, created_at, log_start)
-    SELECT ?, uid.value, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM (${sql.dialect.givenTexts}) AS uid WHERE true ${isAbsent}`;
-  await sql.run(insert, org, now, head, JSON.stringify(uids));
+  const { sql } = transaction;
+  const { log_start, past_start } = startIn(transaction, org);
+  const insert = `INSERT INTO "user" (org, id, created_at, log_start, past_start)
+    SELECT ?, uid.value, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT) FROM (${sql.dialect.givenTexts}) AS uid WHERE true ${isAbsent}`;
+  await sql.run(insert, org, now, log_start, past_start, JSON.stringify(uids));
 }
 
 /**
@@ -40,11 +43,11 @@ export function createUserWrites({ driver, writer }: WriteDependencies): UserWri
     WHERE org = ? AND id IN (${driver.dialect.givenTexts}) AND deleted_at IS NULL`;
   return {
     put: (org, uid, name, now, isBlocked, by) =>
-      writer.change(org, undefined, async (transaction, head) => {
+      writer.change(org, undefined, async (transaction) => {
         const { sql } = transaction;
         const [found] = await sql.all<EntityRow & { deleted_at: number | null }>(findDeletedToo, org, uid);
         const isNew = found === undefined || found.deleted_at !== null;
-        if (isNew) await ensureUsers(sql, { org, uids: [uid], head, now });
+        if (isNew) await ensureUsers(transaction, { org, uids: [uid], now });
         const before = { blocked_at: found?.blocked_at ?? null };
         const row = isNew ? { id: uid, name: null, created_at: now, ...before } : found;
         if (name !== undefined) await sql.run(`UPDATE "user" SET name = ? WHERE org = ? AND id = ?`, name, org, uid);
@@ -58,11 +61,10 @@ export function createUserWrites({ driver, writer }: WriteDependencies): UserWri
       }),
     async ensure(users, now) {
       const uidsOf = Map.groupBy(users, ({ org }) => org);
-      await writer.transaction([...uidsOf.keys()], async ({ sql, heads }) => {
+      await writer.transaction([...uidsOf.keys()], async (transaction) => {
         for (const [org, ofOrg] of uidsOf) {
-          const head = heads.get(org);
           const uids = [...new Set(ofOrg.map(({ uid }) => uid))].sort(); // in one order, so that no two transactions deadlock
-          if (head !== undefined) await ensureUsers(sql, { org, uids, head, now });
+          if (transaction.heads.has(org)) await ensureUsers(transaction, { org, uids, now });
         }
       });
     },
@@ -74,7 +76,7 @@ export function createUserWrites({ driver, writer }: WriteDependencies): UserWri
           if ((await sql.all(find, org, uid)).length === 0) return hasBegun;
           hasBegun = true;
           if (!(await leaveSome(transaction, { org, uid, now }))) return "more";
-          await forgetInbox(sql, org, uid);
+          await forgetInbox(transaction, org, uid);
           await sql.run(`UPDATE "user" SET deleted_at = ?, log_end = ? WHERE org = ? AND id = ?`, now, head, org, uid);
           await endSessions(transaction, org, uid, now);
           return true;
@@ -129,8 +131,8 @@ async function leaveSome(
   const some = "SELECT cid FROM participant WHERE org = ? AND uid = ? ORDER BY cid LIMIT ?";
   const rows = await sql.all<{ cid: string }>(some, org, uid, rowsOfStep + 1);
   const cids = rows.slice(0, rowsOfStep).map(({ cid }) => cid);
-  const leave = "DELETE FROM participant WHERE org = ? AND uid = ? AND cid <= ? RETURNING cid, log_start";
-  const left = await sql.all<{ cid: string; log_start: number }>(leave, org, uid, cids.at(-1) ?? "");
+  const leave = "DELETE FROM participant WHERE org = ? AND uid = ? AND cid <= ? RETURNING cid, log_start, past_start";
+  const left = await sql.all<{ cid: string } & Start>(leave, org, uid, cids.at(-1) ?? "");
   const leaving = left.map((row) => ({ ...row, uid }));
   keepFormer(transaction, { org, now }, leaving);
   await recordLeaving(transaction, { org, uid, cids, now });

@@ -1,12 +1,13 @@
 import { kindOf } from "../../contract/log/log-event.ts";
 import { isObject, objectWith } from "../../lib/json/json-values.ts";
 import { withinBytes } from "../log/page-bytes.ts";
+import { beginning } from "../log/past.ts";
 import { hasText, lasts } from "../messages/expiry-rule.ts";
 import type { MissedEvent } from "../messages/ports.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Reader, Row, SqlValue } from "../sql/driver.ts";
 import { placesValues, userPlaces } from "./places.ts";
-import { type InboxReads, type Marks, type MissedKept, noMarks } from "./ports.ts";
+import { type InboxReads, type InboxStart, type Marks, type MissedKept, noMarks } from "./ports.ts";
 
 type PlaceRow = Row & { offset: number; id: string; mid: string | null; bytes: number; payload: string | null };
 type MissedRow = Row & {
@@ -19,27 +20,32 @@ type MissedRow = Row & {
 };
 
 // The rows of a user: in each place, a range of an index. A message has one of them.
+const begin = "CASE WHEN p.up_to < 0 THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END";
 const rowsOfUser = `SELECT i."offset" AS o, i.mid, i.sender_key, i.silent, i.kept_until, i.expires_at FROM (${userPlaces}) AS p
-  JOIN inbox i ON i.org = ? AND i.place = p.place AND i."offset" > CASE WHEN p.after > ? THEN p.after ELSE ? END AND i."offset" <= p.up_to`;
-const rowsAfter = (org: string, uid: string, after: number): SqlValue[] => [
-  ...placesValues(org, uid),
-  org,
-  after,
-  after,
-];
-// Of rows with one key, only the newest can be an item, even if it is none any more.
-const itemsOf = (
-  dialect: Dialect,
+  JOIN inbox i ON i.org = ? AND i.place = p.place AND i."offset" > CASE WHEN p.after > ${begin} THEN p.after ELSE ${begin} END
+    AND i."offset" <= p.up_to`;
+const rowsAfter = (org: string, uid: string, { past, log }: InboxStart): SqlValue[] => {
+  return [...placesValues(org, uid), org, past, log, past, log];
+};
+const sentAfter = (org: string, uid: string, log: number) => rowsAfter(org, uid, { past: 0, log });
+
+/**
+ * The SQL of the items in an inbox, as a table `items` with the offset `o`. Of rows with one key, only the newest can be an item, even if
+ * it is none any more. Placeholders: those of `itemsAfter`.
+ */
+export const itemsOf = (
+  dialect: Pick<Dialect, "now">,
 ) => `WITH keyed AS MATERIALIZED (${rowsOfUser} WHERE i.sender_key IS NOT NULL), items AS (
-    SELECT o, mid, silent FROM (${rowsOfUser} WHERE i.sender_key IS NULL AND i.mid IS NOT NULL AND i.kept_until > ?) AS plain
+    SELECT o, mid, silent, kept_until FROM (${rowsOfUser} WHERE i.sender_key IS NULL AND i.mid IS NOT NULL AND i.kept_until > ?) AS plain
       WHERE ${lasts(dialect, "plain")}
     UNION ALL
-    SELECT o, mid, silent FROM keyed WHERE mid IS NOT NULL AND kept_until > ? AND ${lasts(dialect, "keyed")}
+    SELECT o, mid, silent, kept_until FROM keyed WHERE mid IS NOT NULL AND kept_until > ? AND ${lasts(dialect, "keyed")}
       AND o IN (SELECT MAX(o) FROM keyed GROUP BY sender_key))`;
-const itemsAfter = (org: string, uid: string, after: number, now: number): SqlValue[] => {
+/** The values of `items`, of those after some offsets, at a time. */
+export function itemsAfter(org: string, uid: string, after: InboxStart, now: number): SqlValue[] {
   const rows = rowsAfter(org, uid, after);
   return [...rows, ...rows, now, now];
-};
+}
 
 const findMarks = "SELECT marks FROM inbox_mark WHERE org = ? AND uid = ?";
 
@@ -48,11 +54,11 @@ export function createInboxReads({ reader }: { reader: Reader }): InboxReads & M
   const { dialect } = reader;
   const { givenTexts, givenNumbers, joined } = dialect;
   const items = itemsOf(dialect);
-  const findItems = `${items} SELECT ${joined("2 * o + silent")} AS numbers FROM items`;
+  const findItems = `${items} SELECT ${joined("o")} AS offsets, ${joined("CASE WHEN silent = 1 THEN o END")} AS silent FROM items`;
   const findPlaces = `SELECT e."offset", e.id, e.mid, OCTET_LENGTH(e.payload) AS bytes, CASE WHEN e.mid IS NULL THEN e.payload END AS payload
     FROM event e WHERE e.org = ? AND e."offset" IN (${givenNumbers})
       AND ${hasText(dialect, "e")} ORDER BY e."offset" DESC`;
-  const findNamed = `${items}, placed AS (SELECT o, mid, LAG(o, 1, CAST(0 AS BIGINT)) OVER (ORDER BY o) AS before FROM items)
+  const findNamed = `${items}, placed AS (SELECT o, mid, LAG(o, 1, CAST(${beginning} AS BIGINT)) OVER (ORDER BY o) AS before FROM items)
     SELECT placed.o, e.id, placed.mid, placed.before FROM placed JOIN event e ON e.org = ? AND e."offset" = placed.o
     WHERE placed.mid IN (${givenTexts}) ORDER BY placed.o DESC`;
   // Not what was recalled with a key, whose row stays.
@@ -73,10 +79,11 @@ export function createInboxReads({ reader }: { reader: Reader }): InboxReads & M
       return row === undefined ? noMarks : readMarks(row.marks);
     },
     async items(org, uid, { after, now }) {
-      const [row] = await reader.allOf<{ numbers: string | null }>(org, findItems, ...itemsAfter(org, uid, after, now));
-      const found: number[] = JSON.parse(`[${row?.numbers ?? ""}]`);
-      const newestFirst = new Float64Array(found).sort().reverse(); // a typed array sorts by number, five times as fast
-      return [...newestFirst].map((number) => ({ offset: Math.floor(number / 2), isSilent: number % 2 === 1 }));
+      type Found = { offsets: string | null; silent: string | null };
+      const [row] = await reader.allOf<Found>(org, findItems, ...itemsAfter(org, uid, after, now));
+      const silent = new Set(numbersIn(row?.silent));
+      const offsets = numbersIn(row?.offsets).sort().reverse();
+      return Array.from(offsets, (offset) => ({ offset, isSilent: silent.has(offset) }));
     },
     async places(org, offsets) {
       const rows = await reader.allOf<PlaceRow>(org, findPlaces, org, JSON.stringify(offsets));
@@ -86,14 +93,24 @@ export function createInboxReads({ reader }: { reader: Reader }): InboxReads & M
     },
     async named(org, uid, ids, now) {
       type Named = Row & { o: number; id: string; mid: string; before: number };
-      const rows = await reader.allOf<Named>(org, findNamed, ...itemsAfter(org, uid, 0, now), org, JSON.stringify(ids));
-      return rows.map(({ o, id, mid, before }) => ({ offset: Number(o), id, mid, before: Number(before) }));
+      const rows = await reader.allOf<Named>(
+        org,
+        findNamed,
+        ...itemsAfter(org, uid, { past: beginning, log: 0 }, now),
+        org,
+        JSON.stringify(ids),
+      );
+      return rows.map(({ o, id, mid, before }) => {
+        const offset = Number(o);
+        // What is imported later lies between what is imported now and the log.
+        return { offset, id, mid, before: offset > 0 ? Math.max(0, Number(before)) : Number(before) };
+      });
     },
     async countMissedKept(org, uid, { after, upTo, now, limit }) {
       const [row] = await reader.allOf<{ count: number }>(
         org,
         countMissed,
-        ...rowsAfter(org, uid, after),
+        ...sentAfter(org, uid, after),
         now,
         upTo,
         limit,
@@ -101,10 +118,14 @@ export function createInboxReads({ reader }: { reader: Reader }): InboxReads & M
       return Number(row?.count ?? 0);
     },
     async readMissedKept(org, uid, { after, upTo, now, limit, maxBytes }) {
-      const values = [...rowsAfter(org, uid, after), now, upTo, org, limit, maxBytes];
+      const values = [...sentAfter(org, uid, after), now, upTo, org, limit, maxBytes];
       return (await reader.allOf<MissedRow>(org, readMissed, ...values)).map(toMissed);
     },
   };
+}
+
+function numbersIn(text: string | null | undefined): Float64Array {
+  return Float64Array.from(text?.split(",") ?? [], Number);
 }
 
 /** The marks in a row of `inbox_mark`. */

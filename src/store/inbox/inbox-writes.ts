@@ -4,6 +4,7 @@ import { maxToldIds, type SystemMessageReadEvent } from "../../contract/messages
 import { createId, joinIds } from "../../lib/text/ids.ts";
 import { compacted, timeOf, withRange } from "../../lib/timed-ranges.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
+import { beginning } from "../log/past.ts";
 import type { NewSend } from "../ports.ts";
 import type { Row, Transaction } from "../sql/driver.ts";
 import { distinctRows } from "../sql/rows.ts";
@@ -12,7 +13,10 @@ import { placeOfUser, placesOf } from "./places.ts";
 import { type InboxWrites, type Marks, type NewMark, noMarks } from "./ports.ts";
 
 /** A system message that is kept, with its place in the log. */
-export type KeptSend = NewSend & { kept: NonNullable<NewSend["kept"]>; offset: number };
+export type KeptSend = Pick<NewSend, "org" | "sender" | "mid" | "cid" | "uids" | "silent" | "expiresAt"> & {
+  kept: NonNullable<NewSend["kept"]>;
+  offset: number;
+};
 
 type InboxRow = Row & {
   org: string;
@@ -34,17 +38,30 @@ export function keepInInboxes(sql: Transaction, sends: readonly KeptSend[]): Pro
   const replacedForAll = `${replaced} AND NOT EXISTS (SELECT 1 FROM former_participant f
     WHERE f.org = ? AND f.cid = ? AND f.log_start < inbox."offset" AND f.log_end >= inbox."offset")`;
   for (const send of sends) {
-    const { org, sender, cid, mid = "", kept, offset } = send;
-    const sender_key = kept.key === undefined ? null : joinIds(sender, kept.key);
-    const places = placesOf(send);
-    const silent = send.silent ? 1 : 0;
-    const row = { org, offset, mid, sender_key, silent, kept_until: kept.until, expires_at: send.expiresAt ?? null };
-    for (const place of places) rows.set(joinIds(org, place, sender_key ?? offset), { ...row, place });
+    const { org, cid, offset } = send;
+    const rowsOfSend = rowsOf(send);
+    for (const row of rowsOfSend) rows.set(joinIds(org, row.place, row.sender_key ?? offset), row);
+    const sender_key = rowsOfSend[0]?.sender_key ?? null;
     if (sender_key === null) continue;
-    const values = [org, sender_key, JSON.stringify(places)];
+    const values = [org, sender_key, JSON.stringify(rowsOfSend.map(({ place }) => place))];
     removals.push(cid === undefined ? sql.run(replaced, ...values) : sql.run(replacedForAll, ...values, org, cid));
   }
   return Promise.all([...removals, sql.rows.insert("inbox", [...rows.values()])]);
+}
+
+/**
+ * Puts imported system messages into inboxes. Replaces nothing: the newest with a key is found when an inbox is read, and an earlier one
+ * may still be that of somebody who left.
+ */
+export async function keepImported(sql: Transaction, imported: readonly KeptSend[]): Promise<void> {
+  await sql.rows.insert("inbox", imported.flatMap(rowsOf));
+}
+
+function rowsOf({ org, sender, cid, uids, mid = "", kept, silent, expiresAt, offset }: KeptSend): InboxRow[] {
+  const sender_key = kept.key === undefined ? null : joinIds(sender, kept.key);
+  const times = { kept_until: kept.until, expires_at: expiresAt ?? null };
+  const row = { org, offset, mid, sender_key, silent: silent ? 1 : 0, ...times };
+  return placesOf({ cid, uids }).map((place) => ({ ...row, place }));
 }
 
 /** System messages of an organization with one audience, by their offsets. */
@@ -77,10 +94,12 @@ export async function keepRecall(
   await sql.rows.insert("inbox", rows);
 }
 
-/** Removes a user's own rows and marks. */
-export async function forgetInbox(sql: Transaction, org: string, uid: string): Promise<void> {
+/** Removes a user's own rows and marks, and what tells where the user was addressed in the past. */
+export async function forgetInbox({ sql, pastHead }: LogTransaction, org: string, uid: string): Promise<void> {
   await sql.run("DELETE FROM inbox WHERE org = ? AND place = ?", org, placeOfUser(uid));
   await sql.run("DELETE FROM inbox_mark WHERE org = ? AND uid = ?", org, uid);
+  const forgetPast = "DELETE FROM former_participant WHERE org = ? AND uid = ? AND log_end < 0";
+  if (pastHead(org) > beginning) await sql.run(forgetPast, org, uid);
 }
 
 /** Creates the writes of inboxes. A commit costs the same statements for many marks as for one. */
@@ -104,7 +123,7 @@ export function createInboxWrites({ writer }: { writer: LogWriter }): InboxWrite
             timeOf(mark.seenOnly ? known.seen : known.read, offset) === undefined;
           const told = mark.items.filter(isNew);
           if (told.length === 0) continue;
-          const next = marksAfter(known, mark, heads.get(org) ?? 0);
+          const next = marksAfter(known, mark, { head: heads.get(org) ?? 0, pastHead: transaction.pastHead(org) });
           current.set(key, next);
           after.set(key, { org, uid, marks: JSON.stringify(next) });
           tell(
@@ -127,12 +146,16 @@ export function createInboxWrites({ writer }: { writer: LogWriter }): InboxWrite
   };
 }
 
-function marksAfter({ seen, read }: Marks, { items, upTo, seenOnly, now }: NewMark, head: number): Marks {
+function marksAfter(
+  { seen, read }: Marks,
+  { items, upTo, seenOnly, now }: NewMark,
+  { head, pastHead }: { head: number; pastHead: number },
+): Marks {
   const add = (ranges: Marks["read"]) =>
     compacted(
       upTo === undefined
         ? items.reduceRight((all, { offset, before }) => withRange(all, before + 1, offset, now), [...ranges])
-        : withRange(ranges, 1, Math.min(upTo.offset, head), now),
+        : withRange(withRange(ranges, beginning + 1, pastHead, now), 1, Math.min(upTo.offset, head), now),
     );
   return { seen: add(seen), read: seenOnly ? read : add(read) };
 }

@@ -8,17 +8,24 @@ export type Marks = { seen: TimedRange[]; read: TimedRange[] };
 /** Nothing is seen or read. */
 export const noMarks: Marks = { seen: [], read: [] };
 
+/** Offsets after which to read an inbox: what was imported, and what was sent. */
+export type InboxStart = { past: number; log: number };
+
 /** A system message in an inbox: its place in the log, the id of the event there, its `_id`, and the bytes of its text. */
 export type InboxPlace = { offset: number; id: string; mid: string; bytes: number };
 
-/** The same, with the place of the item before it in the inbox instead of its size; 0 if there is none. */
+/** The same, with the offset instead of its size after which nothing lies between it and the item before it in the inbox. */
 export type InboxItemPlace = Omit<InboxPlace, "bytes"> & { before: number };
 
 /** Reads what is in the inboxes of users at a time, in milliseconds since the Unix epoch: what is kept, and not replaced or recalled. */
 export type InboxReads = {
   marks(org: string, uid: string): Promise<Marks>;
-  /** Where the items after an offset are, newest first, and which of them count as unread nowhere. */
-  items(org: string, uid: string, of: { after: number; now: number }): Promise<{ offset: number; isSilent: boolean }[]>;
+  /** Where the items after these offsets are, newest first, and which of them count as unread nowhere. */
+  items(
+    org: string,
+    uid: string,
+    of: { after: InboxStart; now: number },
+  ): Promise<{ offset: number; isSilent: boolean }[]>;
   /** The items at these offsets, newest first. */
   places(org: string, offsets: readonly number[]): Promise<InboxPlace[]>;
   /** The items among `ids`, newest first, of each `_id` that of every sender. */
@@ -45,7 +52,7 @@ export type NewMark = {
   uid: string;
   /** What is marked, newest first. */
   items: readonly InboxItemPlace[];
-  /** Marks everything up to this place, of which `items` are those that were not marked. */
+  /** Marks everything that was imported, or sent up to this place, of which `items` are those that were not marked. */
   upTo: LogPlace | undefined;
   seenOnly: boolean;
   now: number;

@@ -4,7 +4,7 @@ import type { Turn } from "../../lib/queues/queue.ts";
 import { type Driver, type Row, type Rows, type Transaction, unowned } from "../sql/driver.ts";
 import { dueRows, readWishes, type Wish } from "../webhooks/wishes.ts";
 import { toHead } from "./head.ts";
-import { importedKind } from "./past.ts";
+import type { importedKind, importedSystemKind } from "./past.ts";
 import { toLogEvent } from "./send-log.ts";
 
 /** An event without an offset. */
@@ -18,8 +18,11 @@ export type NewEvent = Omit<LogEvent, "offset" | "prev"> & {
   createdAt: number;
 };
 
-/** An imported message: it is given a place before the log, where no player looks. `mid` is its id in the import. */
-export type PastEvent = Omit<NewEvent, "kind">;
+/**
+ * An imported message or system message: it is given a place before the log, where no player looks. `mid` of a message is its id in the
+ * import.
+ */
+export type PastEvent = Omit<NewEvent, "kind"> & { kind: typeof importedKind | typeof importedSystemKind };
 
 /** A transaction that may emit events. */
 export type LogTransaction = {
@@ -33,8 +36,8 @@ export type LogTransaction = {
   emit(event: NewEvent, recipients?: number): Emitted;
   /** The offset after which the organization's next imported message lies. */
   pastHead(org: string): number;
-  /** Gives the message the next offset before the log, and stores it with the transaction. Nobody hears of it. */
-  emitPast(message: PastEvent): void;
+  /** Gives the event the next offset before the log, stores it with the transaction, and returns the offset. Nobody hears of it. */
+  emitPast(event: PastEvent): number;
   /** Adds to the organization's stored bytes, or with fewer than 0 takes from them. Those of a deleted one do not count. */
   count(org: string, bytes: number): void;
   /** Counts what a stored event grew by, or with fewer than 0 bytes shrank by. */
@@ -210,11 +213,12 @@ function collect(sql: Transaction, logs: ReadonlyMap<string, LockedLog>) {
     heads: new Map([...logs].map(([org, { place }]) => [org, place.offset])),
     emit,
     pastHead: (org) => requireLog(logs, org).pastHead,
-    emitPast(message) {
-      const log = logOfChange(message.org);
-      const row = toRow({ ...message, kind: importedKind }, ++log.pastHead, 0); // it was sent to nobody
+    emitPast(event) {
+      const log = logOfChange(event.org);
+      const row = toRow(event, ++log.pastHead, 0); // it was sent to nobody
       log.storedBytes += bytesOf(row);
       events.push(row);
+      return log.pastHead;
     },
     count(org, bytes) {
       if (!logs.has(org)) return;
@@ -281,7 +285,7 @@ function turnOf([org, another]: string[]): Turn {
   return org === undefined || another !== undefined ? unowned : { of: org };
 }
 
-function toRow(event: PastEvent & { kind: string }, offset: number, recipients: number | undefined): EventRow {
+function toRow(event: NewEvent | PastEvent, offset: number, recipients: number | undefined): EventRow {
   return {
     org: event.org,
     offset,

@@ -4,8 +4,20 @@
  */
 export const importedKind = "imported";
 
+/** The kind of an imported system message. It lies before the log, too. */
+export const importedSystemKind = "imported_system";
+
+/** All that is imported lies after this offset. */
+export const beginning = Number.MIN_SAFE_INTEGER;
+
 /** The SQL condition that an event is a message of a conversation, sent or imported. */
 export const isMessageOf = (event: string) => `${event}.kind IN ('message', '${importedKind}')`;
+
+/** The kinds of system messages, sent and imported. */
+export const systemKinds = ["system", importedSystemKind];
+
+/** The SQL condition that an event is a system message, sent or imported. */
+export const isSystemMessage = (event: string) => `${event}.kind IN ('system', '${importedSystemKind}')`;
 
 /**
  * The SQL condition that the event `e` belongs to its conversation `c` as it was last created: it was sent since, or

@@ -2,7 +2,7 @@ import { toSeconds } from "../../contract/identifiers.ts";
 import { recallPayload, withoutParameters } from "../../contract/messages/changes.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { LogTransaction, WriteDependencies } from "../log/log-writer.ts";
-import { isMessageOf, isOfConversation } from "../log/past.ts";
+import { isMessageOf, isOfConversation, isSystemMessage, systemKinds } from "../log/past.ts";
 import type { Reader } from "../sql/driver.ts";
 import { forgetAnswers } from "../webhooks/answers.ts";
 import { blankMessages } from "./blanking.ts";
@@ -14,7 +14,7 @@ type SystemRow = { offset: number; id: string; payload: string };
 
 // As no index leads to the events of a sender, pages hold those of everyone. SQLite reads no payload to learn its length.
 const eventsOfPage = 5_000;
-const readPage = `SELECT "offset", CASE WHEN sender = ? AND (${isMessageOf("event")} OR kind = 'system') THEN kind END AS kind,
+const readPage = `SELECT "offset", CASE WHEN sender = ? AND (${isMessageOf("event")} OR ${isSystemMessage("event")}) THEN kind END AS kind,
     OCTET_LENGTH(payload) AS bytes
   FROM event WHERE org = ? AND "offset" > ? AND "offset" <= ? ORDER BY "offset" LIMIT ${eventsOfPage}`;
 
@@ -28,7 +28,13 @@ export function createErasureReads({ reader }: { reader: Reader }): ErasureReads
       const events = rows.flatMap(({ offset, kind, bytes }) =>
         kind === null || Number(bytes) === 0
           ? []
-          : [{ offset: Number(offset), isSystem: kind === "system", bytes: Number(bytes) }],
+          : [
+              {
+                offset: Number(offset),
+                isSystem: systemKinds.includes(kind),
+                bytes: Number(bytes),
+              },
+            ],
       );
       return { events, last: Number(last.offset) };
     },
@@ -43,7 +49,7 @@ export function createErasureWrites({ driver, writer }: WriteDependencies): Eras
     LEFT JOIN conversation c ON c.org = e.org AND c.id = e.cid AND ${isOfConversation}
     WHERE e.org = ? AND e.sender = ? AND ${isMessageOf("e")} AND e.${ofOffsets} AND OCTET_LENGTH(e.payload) > 0`;
   const findSystem = `SELECT "offset", id, payload FROM event
-    WHERE org = ? AND sender = ? AND kind = 'system' AND ${ofOffsets}`;
+    WHERE org = ? AND sender = ? AND ${isSystemMessage("event")} AND ${ofOffsets}`;
 
   /** Takes messages out of the store, and tells it to the conversations that still show them. */
   async function eraseMessages(

@@ -5,7 +5,7 @@ import { rowsOfStep } from "../../lib/queues/steps.ts";
 import { createId, joinIds } from "../../lib/text/ids.ts";
 import { midIn } from "../inbox/inbox-reads.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
-import { isOfConversation } from "../log/past.ts";
+import { isOfConversation, isSystemMessage, systemKinds } from "../log/past.ts";
 import type { Reader, Row } from "../sql/driver.ts";
 import { blankMessages } from "./blanking.ts";
 import { databaseTime } from "./expiry-rule.ts";
@@ -32,7 +32,7 @@ const findNext = `SELECT expires_at FROM event WHERE ${isWaiting} ORDER BY expir
 const findOrganizations = `SELECT DISTINCT org FROM (SELECT org FROM event WHERE ${isWaiting} AND expires_at <= ?
   ORDER BY expires_at LIMIT ?) AS expired`;
 const findExpired = `SELECT e."offset", e.id, e.kind, e.cid, e.sender, e.mid, e.uids,
-    CASE WHEN e.mid IS NULL AND e.kind = 'system' THEN e.payload END AS payload,
+    CASE WHEN e.mid IS NULL AND ${isSystemMessage("e")} THEN e.payload END AS payload,
     CASE WHEN e.cid IS NULL OR c.id IS NOT NULL THEN 1 ELSE 0 END AS is_heard
   FROM (SELECT "offset" FROM event WHERE ${isWaiting} AND expires_at <= ? AND org = ? ORDER BY expires_at LIMIT ${mostAtOnce}) AS found
   JOIN event e ON e.org = ? AND e."offset" = found."offset"
@@ -95,5 +95,5 @@ function addressIn([first]: ExpiredRow[]) {
 }
 
 function isSystem({ kind }: ExpiredRow): boolean {
-  return kind === "system";
+  return systemKinds.includes(kind);
 }

@@ -5,7 +5,7 @@ import { type SentEvent, type SentReads, sentEvents, sentMessages } from "../del
 import { isLiveOrganization } from "../directory/entity.ts";
 import { midIn } from "../inbox/inbox-reads.ts";
 import { placesOf } from "../inbox/places.ts";
-import { isMessageOf, isOfConversation } from "../log/past.ts";
+import { isMessageOf, isOfConversation, isSystemMessage } from "../log/past.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Reader, SqlValue } from "../sql/driver.ts";
 
@@ -26,7 +26,7 @@ const findSystemOf = (
 ) => `SELECT e.id, e."offset", e.cid, e.payload, e.uids, e.key_id, e.recipients, e.sender, e.created_at,
     ${ending(dialect)}
   FROM event e LEFT JOIN conversation c ON c.org = e.org AND c.id = e.cid
-  WHERE e.org = ? AND e.mid = ? AND e.kind = 'system' AND (e.cid IS NULL OR ${isOfConversation})
+  WHERE e.org = ? AND e.mid = ? AND ${isSystemMessage("e")} AND (e.cid IS NULL OR ${isOfConversation})
     AND ${isLiveOrganization("e.org")}`;
 
 const wasUserAt = "org = ? AND log_start < ? AND (deleted_at IS NULL OR log_end >= ?)";
@@ -69,7 +69,7 @@ export function createSentReads({ reader }: { reader: Reader }): SentReads {
       const events = await sentEvents.readAll(
         sender === undefined
           ? reader.allOf(org, `${findSystem} LIMIT 2`, org, mid)
-          : reader.allOf(org, `${findSystem} AND e.sender = ?`, org, mid, sender),
+          : reader.allOf(org, `${findSystem} AND e.sender = ? ORDER BY e."offset" DESC LIMIT 1`, org, mid, sender),
       );
       return events.map((event) => ({ ...event, recipients: recipientsOf(event) }));
     },

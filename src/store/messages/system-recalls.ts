@@ -4,8 +4,9 @@ import { systemRecallPayload } from "../../contract/messages/changes.ts";
 import { textsIn } from "../../lib/json/json-values.ts";
 import { createId } from "../../lib/text/ids.ts";
 import { keepRecall, takeOutOfInboxes } from "../inbox/inbox-writes.ts";
+import { wasThere } from "../inbox/places.ts";
 import type { LogTransaction, LogWriter, Looking } from "../log/log-writer.ts";
-import { isIn } from "../log/past.ts";
+import { isIn, systemKinds } from "../log/past.ts";
 import type { Row } from "../sql/driver.ts";
 import { blankMessages } from "./blanking.ts";
 import { lasting } from "./expiry-rule.ts";
@@ -52,7 +53,7 @@ export function createSystemRecalls({ writer }: { writer: LogWriter }): SystemRe
 /** What will be recalled, by audience. A message to a conversation that was deleted since is not found. */
 async function plan(sql: Looking, { org, sender, ids }: NewSystemRecall): Promise<SystemGroup[] | SystemRecallRefusal> {
   const { rows } = sql;
-  const keys = ids.map((mid) => ({ mid, sender, org, kind: "system" }));
+  const keys = ids.flatMap((mid) => systemKinds.map((kind) => ({ mid, sender, org, kind })));
   const found = await lasting(sql, await rows.find<SystemRow>("event", columns, keys));
   const cids = [...new Set(found.flatMap(({ cid }) => cid ?? []))];
   const conversationKeys = cids.map((id) => ({ org, id }));
@@ -71,7 +72,7 @@ async function plan(sql: Looking, { org, sender, ids }: NewSystemRecall): Promis
     const audience = JSON.stringify([cid, uids]);
     const group = groups.get(audience) ?? { cid: cid ?? undefined, uids: listOf(row), ids: [], offsets: [] };
     groups.set(audience, group);
-    group.ids.push(mid);
+    if (!group.ids.includes(mid)) group.ids.push(mid); // sent, and imported
     group.offsets.push(Number(row.offset));
     missing.delete(mid);
   }
@@ -109,7 +110,7 @@ async function findThoseWhoLeft(
     AND EXISTS (SELECT 1 FROM (${sql.dialect.givenNumbers}) AS recalled
       WHERE recalled.value > f.log_start AND recalled.value <= f.log_end)
     AND NOT EXISTS (SELECT 1 FROM participant p WHERE p.org = f.org AND p.cid = f.cid AND p.uid = f.uid)
-    AND EXISTS (SELECT 1 FROM "user" u WHERE u.org = f.org AND u.id = f.uid AND u.deleted_at IS NULL AND u.log_start <= f.log_start)
+    AND EXISTS (SELECT 1 FROM "user" u WHERE u.org = f.org AND u.id = f.uid AND ${wasThere})
     ORDER BY f.uid LIMIT ${mostTold}`;
   const rows = await sql.all<{ uid: string }>(find, org, cid, JSON.stringify(offsets));
   return rows.map(({ uid }) => uid);

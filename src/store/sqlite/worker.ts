@@ -6,6 +6,7 @@ import { migrateStore } from "../migrate.ts";
 import { createLoneRegistry } from "../nodes/nodes.ts";
 import type { KeyProof } from "../ports.ts";
 import { createWrites } from "../store.ts";
+import type { ImportItem } from "../transfer/ports.ts";
 import {
   type Answer,
   type Call,
@@ -43,7 +44,7 @@ async function open({ file, isShared }: WriterData): Promise<void> {
     conversations: { ...conversations, put: putConversation },
     imports: {
       add: (part: string) => imports.add(JSON.parse(part)),
-      check: (part: string, also: string[]) => imports.check(JSON.parse(part), also),
+      check: (part: string, also: ImportItem[]) => imports.check(JSON.parse(part), also),
     },
     nodes: createLoneRegistry(), // of the processes that share this thread
     database: { close: driver.close },

@@ -17,6 +17,7 @@ import { describeRetention } from "./retention-suite.ts";
 import { describeSchedule } from "./schedule-suite.ts";
 import { describeSent } from "./sent-suite.ts";
 import { describeSteps } from "./steps-suite.ts";
+import { describeTransfers } from "./transfer-suite.ts";
 import { describeWebhooks } from "./webhooks-suite.ts";
 
 /** Tests every port of the store on an engine. `open` creates an empty database. */
@@ -37,6 +38,7 @@ export function describeEngine(engine: string, open: OpenDatabase): void {
   describeChanges(engine, open);
   describeExpiry(engine, open);
   describeInboxes(engine, open);
+  describeTransfers(engine, open);
   describeErasures(engine, open);
   describeReadMarks(engine, open);
   describeRecipients(engine, open);

@@ -140,7 +140,7 @@ export function describeExpiry(engine: string, open: OpenDatabase): void {
       await noticeIn(org, "keyed", { expiresAt, kept: { until, key: "k" } });
       const stays = await noticeIn(org, "stays", { kept: { until } });
       const items = async () => {
-        const found = await store.inboxes.items(org, "u2", { after: 0, now: Date.now() });
+        const found = await store.inboxes.items(org, "u2", { after: { past: 0, log: 0 }, now: Date.now() });
         return (
           await store.inboxes.places(
             org,

@@ -1,13 +1,41 @@
+import { textsIn } from "../../lib/json/json-values.ts";
 import { rowsOfStatement } from "../../lib/queues/steps.ts";
+import { joinIds } from "../../lib/text/ids.ts";
+import { isOfSomebody, placesOf, userOf } from "../inbox/places.ts";
 import { withinBytes } from "../log/page-bytes.ts";
-import { importedKind, isMessageOf, isOfConversation } from "../log/past.ts";
+import { importedKind, isMessageOf, isOfConversation, isSystemMessage } from "../log/past.ts";
 import { lasts } from "../messages/expiry-rule.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Reader, Row } from "../sql/driver.ts";
-import type { ExportedEntity, ExportedParticipant, ExportReads } from "./ports.ts";
+import { isKeptOrKeyed } from "./export-inbox-reads.ts";
+import type {
+  ExportedEntity,
+  ExportedMessage,
+  ExportedParticipant,
+  ExportedSystemMessage,
+  ExportOf,
+  ExportReads,
+} from "./ports.ts";
 
 type EntityRow = Row & { id: string; name: string | null; blocked_at: number | null };
-type MessageRow = Row & { offset: number; id: string; mid: string | null; kind: string; payload: string | null };
+type EventRow = Row & {
+  offset: number;
+  id: string;
+  mid: string | null;
+  kind: string;
+  payload: string | null;
+  sender: string;
+  cid: string | null;
+  uids: string | null;
+  created_at: number;
+};
+type KeptRow = Row & {
+  offset: number;
+  place: string;
+  mid: string | null;
+  sender_key: string | null;
+  kept_until: number;
+};
 
 const bytesOfPage = 256 * 1024;
 
@@ -26,20 +54,40 @@ const readParticipantsAfter = `SELECT cid, uid FROM participant
 // Events of all kinds, so that a page costs a page, however few messages there are.
 const page = (isWanted: string) =>
   withinBytes(
-    `SELECT "offset", CASE WHEN ${isWanted} THEN OCTET_LENGTH(payload) ELSE 0 END AS bytes
+    `SELECT "offset", CASE WHEN ${isWanted} THEN OCTET_LENGTH(payload) + COALESCE(OCTET_LENGTH(uids), 0) ELSE 0 END AS bytes
      FROM event WHERE org = ? AND "offset" > ? AND "offset" <= ? ORDER BY "offset" LIMIT ${rowsOfStatement}`,
     { maxBytes: bytesOfPage },
   );
-const readMessages = (dialect: Dialect, isWanted: string) =>
-  `SELECT e."offset", e.id, e.mid, e.kind, CASE WHEN c.id IS NOT NULL AND ${lasts(dialect, "e")} THEN e.payload END AS payload
+// What has expired has no text, whether or not it is removed already.
+const readEvents = (dialect: Dialect, isWanted: string, isRead: string) =>
+  `SELECT e."offset", e.id, e.mid, e.kind, e.sender, e.cid, e.created_at, CASE WHEN ${isSystemMessage("e")} THEN e.uids END AS uids,
+     CASE WHEN c.id IS NOT NULL OR (e.cid IS NULL AND ${isSystemMessage("e")})
+       THEN CASE WHEN ${lasts(dialect, "e")} THEN e.payload ELSE '' END END AS payload
    FROM event e LEFT JOIN conversation c ON c.org = e.org AND c.id = e.cid AND ${isWanted} AND ${isOfConversation}
-   WHERE e.org = ? AND e."offset" > ? AND e."offset" <= (SELECT MAX("offset") FROM (${page(isMessageOf("event"))}) AS fitting)
+   WHERE e.org = ? AND e."offset" > ? AND e."offset" <= (SELECT MAX("offset") FROM (${page(isRead)}) AS fitting)
    ORDER BY e."offset"`;
+const isEither = (event: string) => `(${isMessageOf(event)} OR ${isSystemMessage(event)})`;
 
 /** Creates the reads of exports. */
 export function createExportReads({ reader }: { reader: Reader }): ExportReads {
-  const readAll = readMessages(reader.dialect, isMessageOf("e"));
-  const readWritten = readMessages(reader.dialect, `${isMessageOf("e")} AND e.sender = ?`);
+  const { dialect } = reader;
+  const readAll = readEvents(dialect, isEither("e"), isEither("event"));
+  const readWritten = readEvents(dialect, `${isMessageOf("e")} AND e.sender = ?`, isMessageOf("event"));
+  const findKept = `SELECT i."offset", i.place, i.mid, i.sender_key, i.kept_until FROM (${dialect.givenTuples(2)}) AS asked
+    JOIN inbox i ON i.org = ? AND i.place = asked.v0 AND i."offset" = CAST(asked.v1 AS BIGINT)
+    WHERE ${isKeptOrKeyed("i")} AND ${isOfSomebody("i")}`;
+
+  /** The rows in inboxes of system messages, by their offsets. */
+  async function keptOf({ org, now }: ExportOf, events: readonly EventRow[]): Promise<Map<number, KeptRow[]>> {
+    const asked = events.flatMap(({ offset, payload, kind, cid, uids }) => {
+      if (payload === null || uids === null || isMessageKind(kind)) return [];
+      return placesOf({ cid: cid ?? undefined, uids: textsIn(uids) }).map((place) => [place, offset]);
+    });
+    if (asked.length === 0) return new Map();
+    const rows = await reader.allOf<KeptRow>(org, findKept, JSON.stringify(asked), org, now);
+    return Map.groupBy(rows, ({ offset }) => Number(offset));
+  }
+
   return {
     users: async ({ org, head }, after, limit) =>
       (await reader.allOf<EntityRow>(org, readUsers, org, after, head, limit)).map(toEntity),
@@ -54,21 +102,53 @@ export function createExportReads({ reader }: { reader: Reader }): ExportReads {
       reader.allOf<ExportedParticipant>(org, readParticipantsBetween, org, after, upTo, head, limit),
     participantsAfter: ({ org, head }, { cid, uid }, limit) =>
       reader.allOf<ExportedParticipant>(org, readParticipantsAfter, org, cid, uid, head, limit),
-    async messages({ org, head }, after, sender) {
+    async events(of, after, sender) {
+      const { org, head, now } = of;
       const range = [org, after, org, after, head];
       const rows =
         sender === undefined
-          ? await reader.allOf<MessageRow>(org, readAll, ...range)
-          : await reader.allOf<MessageRow>(org, readWritten, sender, ...range);
+          ? await reader.allOf<EventRow>(org, readAll, ...range)
+          : await reader.allOf<EventRow>(org, readWritten, sender, ...range);
       const last = rows.at(-1);
       if (last === undefined) return undefined;
-      // Payloads of what was taken back are empty.
-      const messages = rows.flatMap(({ id, mid, kind, payload }) =>
-        payload === null || payload === "" ? [] : [{ importId: kind === importedKind ? (mid ?? id) : id, payload }],
+      const kept = sender === undefined ? await keptOf(of, rows) : new Map<number, KeptRow[]>();
+      const events = rows.flatMap((row): (ExportedMessage | ExportedSystemMessage)[] =>
+        isMessageKind(row.kind) ? toMessage(row) : toSystemMessage(row, kept.get(Number(row.offset)) ?? [], now),
       );
-      return { messages, last: Number(last.offset) };
+      return { events, last: Number(last.offset) };
     },
   };
+}
+
+const isMessageKind = (kind: string) => kind === "message" || kind === importedKind;
+
+/** Payloads of what was taken back are empty. */
+function toMessage({ id, mid, kind, payload }: EventRow): ExportedMessage[] {
+  const importId = kind === importedKind ? (mid ?? id) : id;
+  return payload === null || payload === "" ? [] : [{ kind: "message", importId, payload }];
+}
+
+function toSystemMessage(
+  { id, sender, cid, created_at, payload }: EventRow,
+  rows: readonly KeptRow[],
+  now: number,
+): ExportedSystemMessage[] {
+  const [first] = rows;
+  if (first === undefined || payload === null) return [];
+  const { place, mid, sender_key, kept_until } = first;
+  const until = Number(kept_until);
+  return [
+    {
+      kind: "system_message",
+      id: mid ?? id,
+      sender,
+      createdAt: Number(created_at),
+      cid: cid ?? undefined,
+      uids: userOf(place) === undefined ? undefined : rows.flatMap((row) => userOf(row.place) ?? []),
+      key: sender_key === null ? undefined : sender_key.slice(joinIds(sender, "").length),
+      kept: mid === null || payload === "" || until <= now ? undefined : { payload, until },
+    },
+  ];
 }
 
 function toEntity({ id, name, blocked_at }: EntityRow): ExportedEntity {

@@ -2,10 +2,17 @@ import { isUuidV7, joinIds } from "../../lib/text/ids.ts";
 import { importedKind } from "../log/past.ts";
 import type { Row, Rows } from "../sql/driver.ts";
 import { createMapping, type Mapped, nullable, number, optional, text } from "../sql/mapping.ts";
-import type { ImportedMessage, ImportPart } from "./ports.ts";
+import { type FoundEvent, findEvents } from "./import-events.ts";
+import { type FoundInboxes, lookAtInboxes } from "./import-inbox-look.ts";
+import type { ImportItem, ImportPart } from "./ports.ts";
 
-/** A stored user; a deleted one has kept its row. */
-export type FoundUser = { name: string | null; blockedAt: number | null; isDeleted: boolean };
+/** A stored user; a deleted one has kept its row. `pastStart`: as in the table. */
+export type FoundUser = {
+  name: string | null;
+  blockedAt: number | null;
+  isDeleted: boolean;
+  pastStart: number | null;
+};
 
 const conversationMapping = createMapping({
   id: text("id"),
@@ -14,86 +21,91 @@ const conversationMapping = createMapping({
   createdAt: number("created_at"),
   updatedAt: number("updated_at"),
   logStart: number("log_start"),
-  /** Its imported messages lie after this offset. */
+  /** What was imported to it lies after this offset. */
   pastStart: optional(number("past_start")),
 });
 
 /** A stored conversation. */
 export type FoundConversation = Omit<Mapped<typeof conversationMapping>, "id">;
 
-/** A stored message, imported or sent. `isChanged`: it was edited or taken back since. */
-export type FoundMessage = { id: string; cid: string; offset: number; payload: string; isChanged: boolean };
-
 /** What a part names and is there already. */
 export type Found = {
   users: Map<string, FoundUser>;
   conversations: Map<string, FoundConversation>;
-  participants: Set<string>;
-  imported: Map<string, FoundMessage>;
-  sent: Map<string, FoundMessage>;
+  /** Where what was imported for each participant begins, as in the table. */
+  participants: Map<string, number | null>;
+  imported: Map<string, FoundEvent>;
+  sent: Map<string, FoundEvent>;
+  inboxes: FoundInboxes;
 };
 
-type UserRow = Row & { id: string; name: string | null; blocked_at: number | null; deleted_at: number | null };
-type MessageRow = Row & {
+type UserRow = Row & {
   id: string;
-  cid: string;
-  offset: number;
-  payload: string;
-  mid: string | null;
-  edited_at: number | null;
-  recalled_at: number | null;
+  name: string | null;
+  blocked_at: number | null;
+  deleted_at: number | null;
+  past_start: number | null;
 };
+type ParticipantRow = Row & { cid: string; uid: string; past_start: number | null };
 
-const userColumns = ["id", "name", "blocked_at", "deleted_at"];
-const messageColumns = ["id", "cid", "offset", "payload", "mid", "edited_at", "recalled_at"];
+const userColumns = ["id", "name", "blocked_at", "deleted_at", "past_start"];
 
 /** Reads what a part names. */
-export async function lookAt(rows: Pick<Rows, "find">, { org, items }: ImportPart): Promise<Found> {
-  const [uids, cids] = [new Set<string>(), new Set<string>()];
-  const pairs = new Map<string, Row>();
-  const messages: ImportedMessage[] = [];
-  for (const item of items) {
-    if (item.kind === "user") uids.add(item.id);
-    else if (item.kind === "conversation") cids.add(item.id);
-    else {
-      cids.add(item.cid);
-      if (item.kind === "message") messages.push(item);
-      else {
-        for (const uid of item.uids) {
-          uids.add(uid);
-          pairs.set(joinIds(item.cid, uid), { org, cid: item.cid, uid });
-        }
-      }
-    }
-  }
+export async function lookAt(rows: Pick<Rows, "find">, part: ImportPart): Promise<Found> {
+  const { org } = part;
+  const { uids, cids, pairs, importIds } = namesIn(part);
   const byId = (ids: Iterable<string>) => Array.from(ids, (id) => ({ org, id }));
   const findConversations = async (ids: Iterable<string>) =>
     (await rows.find<Row>("conversation", conversationMapping.names, byId(ids))).map(conversationMapping.read);
-  const ids = new Set(messages.map(({ importId }) => importId));
-  const importedBefore = Array.from(ids, (mid) => ({ mid, org, kind: importedKind }));
-  const sentBefore = [...ids].filter(isUuidV7).map((id) => ({ id, org, kind: "message" }));
-  const [users, conversations, participants, imported, sent] = await Promise.all([
+  const importedBefore = Array.from(importIds, (mid) => ({ mid, org, kind: importedKind }));
+  const sentBefore = [...importIds].filter(isUuidV7).map((id) => ({ id, org, kind: "message" }));
+  const [users, conversations, participants, imported, sent, inboxes] = await Promise.all([
     rows.find<UserRow>("user", userColumns, byId(uids)),
     findConversations(cids),
-    rows.find<Row & { cid: string; uid: string }>("participant", ["cid", "uid"], [...pairs.values()]),
-    rows.find<MessageRow>("event", messageColumns, importedBefore),
-    rows.find<MessageRow>("event", messageColumns, sentBefore),
+    rows.find<ParticipantRow>("participant", ["cid", "uid", "past_start"], [...pairs.values()]),
+    findEvents(rows, importedBefore),
+    findEvents(rows, sentBefore),
+    lookAtInboxes(rows, part),
   ]);
-  const elsewhere = new Set([...imported, ...sent].map(({ cid }) => cid).filter((cid) => !cids.has(cid)));
+  const events = [...imported, ...sent, ...inboxes.events.values()];
+  const elsewhere = new Set(events.flatMap(({ cid }) => (cid === undefined || cids.has(cid) ? [] : [cid])));
   const others = await findConversations(elsewhere);
   return {
     users: new Map(users.map((row) => [row.id, toUser(row)])),
     conversations: new Map([...conversations, ...others].map(({ id, ...found }) => [id, found])),
-    participants: new Set(participants.map(({ cid, uid }) => joinIds(cid, uid))),
-    imported: new Map(imported.map((row) => [row.mid ?? "", toMessage(row)])),
-    sent: new Map(sent.map((row) => [row.id, toMessage(row)])),
+    participants: new Map(participants.map(({ cid, uid, past_start }) => [joinIds(cid, uid), numberIn(past_start)])),
+    imported: new Map(imported.map((event) => [event.mid ?? "", event])),
+    sent: new Map(sent.map((event) => [event.id, event])),
+    inboxes,
   };
 }
 
-function toUser({ name, blocked_at, deleted_at }: UserRow): FoundUser {
-  return { name, blockedAt: blocked_at === null ? null : Number(blocked_at), isDeleted: deleted_at !== null };
+/** The ids that a part names. */
+function namesIn({ org, items }: ImportPart) {
+  const [uids, cids, importIds] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const pairs = new Map<string, Row>();
+  const addPair = (cid: string, uid: string) => pairs.set(joinIds(cid, uid), { org, cid, uid });
+  for (const item of items) {
+    if ("cid" in item && item.cid !== undefined) cids.add(item.cid);
+    for (const uid of usersIn(item)) uids.add(uid);
+    if (item.kind === "conversation") cids.add(item.id);
+    else if (item.kind === "participants") for (const uid of item.uids) addPair(item.cid, uid);
+    else if (item.kind === "message") importIds.add(item.importId);
+    else if (item.kind === "inbox_range" && item.cid !== undefined) addPair(item.cid, item.uid);
+  }
+  return { uids, cids, pairs, importIds };
 }
 
-function toMessage({ id, cid, offset, payload, edited_at, recalled_at }: MessageRow): FoundMessage {
-  return { id, cid, offset: Number(offset), payload, isChanged: edited_at !== null || recalled_at !== null };
+function usersIn(item: ImportItem): string[] {
+  if (item.kind === "system_message") return item.recipients;
+  if (item.kind === "user") return [item.id];
+  return "uids" in item ? item.uids : "uid" in item ? [item.uid] : [];
+}
+
+function toUser({ name, blocked_at, deleted_at, past_start }: UserRow): FoundUser {
+  return { name, blockedAt: numberIn(blocked_at), isDeleted: deleted_at !== null, pastStart: numberIn(past_start) };
+}
+
+function numberIn(value: number | null): number | null {
+  return value === null ? null : Number(value);
 }

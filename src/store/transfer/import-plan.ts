@@ -1,7 +1,19 @@
 import { canonicalJson, parseJson } from "../../lib/json/json-values.ts";
 import { createId, joinIds } from "../../lib/text/ids.ts";
-import type { Found, FoundConversation, FoundMessage, FoundUser } from "./import-look.ts";
-import { type ImportedMessage, type ImportFault, type ImportItem, type ImportPart, payloadOf } from "./ports.ts";
+import type { FoundEvent } from "./import-events.ts";
+import { createInboxPlan, type InboxPlan, missingUser } from "./import-inbox-plan.ts";
+import type { Found, FoundConversation, FoundUser } from "./import-look.ts";
+import {
+  type ImportedMessage,
+  type ImportedSystemMessage,
+  type ImportFault,
+  type ImportItem,
+  type ImportPart,
+  payloadOf,
+} from "./ports.ts";
+
+/** A system message to be stored. Its event is found by its `mid`, unless another one is, or it is over. */
+export type NewSystemMessage = ImportedSystemMessage & { isNamed: boolean };
 
 /** What a part changes. The maps of `found` hold the state after it. */
 export type ImportPlan = {
@@ -13,13 +25,15 @@ export type ImportPlan = {
   conversations: { added: Set<string>; changed: Set<string> };
   /** Who joins each conversation. */
   joins: Map<string, string[]>;
-  messages: ImportedMessage[];
-  /** The ids of messages that a deleted conversation has left, and that come anew. */
+  /** The new messages and system messages, in the order of their offsets. */
+  past: (ImportedMessage | NewSystemMessage)[];
+  /** The ids of events that a deleted conversation has left, and that come anew. */
   stale: string[];
+  inboxes: InboxPlan;
 };
 
 type Options = {
-  /** The offset after which the first new message will lie. */
+  /** The offset after which the first new message or system message will lie. */
   pastHead: number;
   /** Gives messages ids of their own, because theirs are taken. */
   givesIds: boolean;
@@ -28,6 +42,7 @@ type Options = {
 /** Decides in the order of the items what a part changes of what is there. */
 export function planImport(found: Found, part: ImportPart, options: Options): ImportPlan {
   const { users, conversations, participants } = found;
+  const inboxes = createInboxPlan({ found, changeUser });
   const plan: ImportPlan = {
     found,
     faults: [],
@@ -35,20 +50,29 @@ export function planImport(found: Found, part: ImportPart, options: Options): Im
     users: { added: new Set(), revived: new Set(), changed: new Set(), blocked: new Set() },
     conversations: { added: new Set(), changed: new Set() },
     joins: new Map(),
-    messages: [],
+    past: [],
     stale: [],
+    inboxes: inboxes.plan,
   };
+
+  /** Where those begin who come now, and where the last new message lies. */
+  const place = () => options.pastHead + plan.past.length;
+
+  function changeUser(id: string): void {
+    if (!plan.users.added.has(id) && !plan.users.revived.has(id)) plan.users.changed.add(id);
+  }
 
   /** Returns whether anything changes. */
   function putUser(id: string, name?: string | null, isBlocked?: boolean): boolean {
     const known = users.get(id);
     const isNew = known === undefined || known.isDeleted;
     const blockedAt = blockOf(known, isBlocked, part.now);
-    const user = { name: name ?? (isNew || name === null ? null : known.name), blockedAt, isDeleted: false };
+    const pastStart = isNew ? place() : known.pastStart;
+    const user = { name: name ?? (isNew || name === null ? null : known.name), blockedAt, isDeleted: false, pastStart };
     if (!isNew && user.name === known.name && user.blockedAt === known.blockedAt) return false;
     if (known === undefined) plan.users.added.add(id);
     else if (known.isDeleted) plan.users.revived.add(id);
-    else if (!plan.users.added.has(id)) plan.users.changed.add(id);
+    else changeUser(id);
     if (known !== undefined && known.blockedAt === null && blockedAt !== null) plan.users.blocked.add(id);
     users.set(id, user);
     return true;
@@ -82,7 +106,7 @@ export function planImport(found: Found, part: ImportPart, options: Options): Im
     if (count > part.maxParticipants) return "participants";
     change(cid, { ...conversation, participants: count });
     for (const uid of fresh) {
-      participants.add(joinIds(cid, uid));
+      participants.set(joinIds(cid, uid), place());
       putUser(uid);
     }
     const joined = plan.joins.get(cid);
@@ -96,15 +120,42 @@ export function planImport(found: Found, part: ImportPart, options: Options): Im
     if (conversation === undefined) return "conversation";
     const known = [found.imported.get(item.importId), found.sent.get(item.importId)];
     const there = known.find((message) => message !== undefined && isThere(message, conversations));
-    if (there !== undefined) return isSame(there, item) ? false : "conflict";
+    if (there !== undefined) return isSame(there, payloadOf({ id: there.id, rest: item.rest })) ? false : "conflict";
     if (!part.hasRoom) return "room";
     const isTaken = options.givesIds || known.some((message) => message?.id === item.id);
     const message = isTaken ? { ...item, id: createId(item.createdAt) } : item;
     const [leftOver] = known;
     if (leftOver !== undefined) plan.stale.push(leftOver.id);
-    plan.messages.push(message);
-    found.imported.set(item.importId, { ...message, offset: 0, payload: payloadOf(message), isChanged: false });
-    change(item.cid, afterMessage(conversation, item.createdAt, options.pastHead));
+    const pastStart = place();
+    plan.past.push(message);
+    const stored = { id: message.id, mid: item.importId, cid: item.cid, offset: place(), isChanged: false };
+    found.imported.set(item.importId, { ...stored, payload: payloadOf(message) });
+    change(item.cid, { ...afterMessage(conversation, item.createdAt), pastStart: conversation.pastStart ?? pastStart });
+    return true;
+  }
+
+  function addSystemMessage(item: ImportedSystemMessage): boolean | ImportFault {
+    const { id, mid, cid, sender, isOver, payload } = item;
+    const { events, mids, recalled } = found.inboxes;
+    const conversation = cid === undefined ? undefined : conversations.get(cid);
+    if (cid !== undefined && conversation === undefined) return "conversation";
+    const fault = missingUser(found, item.recipients);
+    if (fault !== undefined) return fault;
+    if (isOver && recalled.has(mid)) return false;
+    const known = events.get(id);
+    if (known !== undefined && isThere(known, conversations)) {
+      if (!isOver && !isSame(known, payload)) return "conflict";
+      return inboxes.recipients({ kind: "recipients", of: item, uids: item.recipients });
+    }
+    if (!part.hasRoom) return "room";
+    if (known !== undefined) plan.stale.push(id);
+    const isNamed = !isOver && (known?.mid === mid || !mids.has(joinIds(sender, mid)));
+    const pastStart = place();
+    plan.past.push({ ...item, isNamed });
+    if (isNamed) mids.add(joinIds(sender, mid));
+    events.set(id, { id, mid, cid, offset: place(), payload, isChanged: isOver });
+    if (cid !== undefined && conversation !== undefined && conversation.pastStart === undefined)
+      change(cid, { ...conversation, pastStart });
     return true;
   }
 
@@ -118,12 +169,20 @@ export function planImport(found: Found, part: ImportPart, options: Options): Im
         return join(item.cid, item.uids);
       case "message":
         return addMessage(item);
+      case "system_message":
+        return addSystemMessage(item);
+      case "recipients":
+        return inboxes.recipients(item);
+      case "system_message_read":
+        return inboxes.read(item);
+      case "inbox_range":
+        return inboxes.range(item);
     }
   }
 
   for (const [index, item] of part.items.entries()) {
     const outcome = add(item);
-    if (typeof outcome === "string") plan.faults.push([index, outcome]);
+    if (typeof outcome !== "boolean") plan.faults.push([index, outcome]);
     else if (outcome) plan.written++;
   }
   return plan;
@@ -139,18 +198,15 @@ function blockOf(known: FoundUser | undefined, isBlocked: boolean | undefined, n
  * A conversation's last message may be one of the past, unless it has others: until its first message, the time of its
  * creation stands in for one.
  */
-function afterMessage(conversation: FoundConversation, createdAt: number, pastHead: number): FoundConversation {
-  const { pastStart, updatedAt } = conversation;
-  const isEmpty = pastStart === undefined && updatedAt === conversation.createdAt;
-  return {
-    ...conversation,
-    pastStart: pastStart ?? pastHead,
-    updatedAt: isEmpty ? createdAt : Math.max(updatedAt, createdAt),
-  };
+function afterMessage(conversation: FoundConversation, createdAt: number): FoundConversation {
+  const { updatedAt } = conversation;
+  const isEmpty = updatedAt === conversation.createdAt;
+  return { ...conversation, updatedAt: isEmpty ? createdAt : Math.max(updatedAt, createdAt) };
 }
 
-/** Whether a message can be seen: it may be one of a conversation that was deleted, and maybe created again. */
-function isThere({ cid, offset }: FoundMessage, conversations: Found["conversations"]): boolean {
+/** Whether an event can be seen: it may be one of a conversation that was deleted, and maybe created again. */
+function isThere({ cid, offset }: FoundEvent, conversations: Found["conversations"]): boolean {
+  if (cid === undefined) return true;
   const conversation = conversations.get(cid);
   if (conversation === undefined) return false;
   if (offset > 0) return offset > conversation.logStart;
@@ -161,9 +217,8 @@ function isThere({ cid, offset }: FoundMessage, conversations: Found["conversati
  * Compares the texts, which nearly always suffices, and then the values. A message that was edited or taken back since stays
  * so, whatever it said when it was imported.
  */
-function isSame(there: FoundMessage, item: ImportedMessage): boolean {
+function isSame(there: FoundEvent, wanted: string): boolean {
   if (there.isChanged) return true;
-  const wanted = payloadOf({ id: there.id, rest: item.rest });
   if (there.payload === wanted) return true;
   return canonicalJson(parseJson(there.payload)) === canonicalJson(parseJson(wanted));
 }

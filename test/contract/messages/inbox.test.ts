@@ -248,8 +248,10 @@ describe("a recall", () => {
 
 test("a user who was deleted and is there again has an empty inbox", async () => {
   const org = await withUsers();
+  const cid = await org.conversation(["backend", "bob"]);
   await keep(org, { id: "a" });
   await keep(org, { id: "all", uids: undefined, everyone: true });
+  await keep(org, { id: "room", uids: undefined, cid });
   await herald().admin("DELETE", org.path("users", "bob"));
   expectProblem(await page(org, "bob"), 404, "user_not_found");
   await org.user("bob");

@@ -1,14 +1,13 @@
 import type { LogEvent } from "../../../src/contract/log/log-event.ts";
 import { placeOfUser, placesOf } from "../../../src/store/inbox/places.ts";
-import { type InboxItemPlace, type InboxPlace, noMarks } from "../../../src/store/inbox/ports.ts";
+import { type InboxItemPlace, type InboxPlace, type InboxReads, noMarks } from "../../../src/store/inbox/ports.ts";
 import type { MissedEvent } from "../../../src/store/messages/ports.ts";
 import type { ExpiryFlaw } from "./expiries.ts";
 import type { InboxFlaw } from "./inbox-rows.ts";
 import { type InboxRow, lastsAt, type Organization, shown, within } from "./organization.ts";
 
 type Flaws = { inboxes?: InboxFlaw | undefined; expiry?: ExpiryFlaw | undefined };
-type Scope = { after: number; now: number };
-type Missing = Scope & { upTo: number; limit: number };
+type Missing = { after: number; upTo: number; now: number; limit: number };
 
 const [ofEveryone = ""] = placesOf({ cid: undefined, uids: [] });
 
@@ -26,8 +25,8 @@ export function createInboxReads(get: (org: string) => Organization, clock: () =
     return inboxRows.filter((row) => row.offset > Math.max(after, purgedUpTo) && isOf(row));
   }
 
-  function itemsOf(org: string, uid: string, { after, now }: Scope): InboxRow[] {
-    const rows = rowsOf(org, uid, after);
+  function itemsOf(org: string, uid: string, { after, now }: Parameters<InboxReads["items"]>[2]): InboxRow[] {
+    const rows = rowsOf(org, uid, after.log);
     const newest = new Map<string, number>();
     for (const { senderKey, offset } of rows) if (senderKey !== undefined) newest.set(senderKey, offset);
     const isNewest = ({ senderKey, offset }: InboxRow) =>
@@ -55,8 +54,8 @@ export function createInboxReads(get: (org: string) => Organization, clock: () =
 
   return {
     marks: (org: string, uid: string) => get(org).inboxMarks.get(uid) ?? noMarks,
-    items: (org: string, uid: string, scope: Scope) =>
-      itemsOf(org, uid, scope)
+    items: (...of: Parameters<InboxReads["items"]>) =>
+      itemsOf(...of)
         .map(({ offset, isSilent }) => ({ offset, isSilent }))
         .reverse(),
     places: (org: string, offsets: readonly number[]): InboxPlace[] =>
@@ -64,7 +63,7 @@ export function createInboxReads(get: (org: string) => Organization, clock: () =
     messagesAt: (org: string, offsets: readonly number[]) =>
       eventsAt(org, offsets).map(({ offset, payload }) => ({ offset, payload, editedAt: undefined })),
     named(org: string, uid: string, ids: readonly string[], now: number): InboxItemPlace[] {
-      const items = itemsOf(org, uid, { after: 0, now });
+      const items = itemsOf(org, uid, { after: { past: 0, log: 0 }, now });
       const placed = items.map(({ offset, mid = "" }, index) => {
         return { offset, id: mid, mid, before: items[index - 1]?.offset ?? 0 };
       });

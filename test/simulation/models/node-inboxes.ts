@@ -1,5 +1,6 @@
 import type { LogEvent } from "../../../src/contract/log/log-event.ts";
 import type { LogTransaction, LogWriter } from "../../../src/store/log/log-writer.ts";
+import { beginning } from "../../../src/store/log/past.ts";
 import type { Row } from "../../../src/store/sql/driver.ts";
 import type { Random } from "../../harness/random.ts";
 import type { Climate } from "../climate.ts";
@@ -77,6 +78,7 @@ function createMarkWriter({ database, random, climate, isAlive, onCommit, fault 
     const write = async (given: readonly Row[]) => void rows.push(...(given as MarkRow[]));
     const used = {
       heads,
+      pastHead: () => beginning, // nothing is imported
       sql: {
         rows: {
           find: async (...of: Parameters<typeof find>) => find(...of),

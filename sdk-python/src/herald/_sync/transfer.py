@@ -25,7 +25,7 @@ class Transfer(Caller):
         dry_run: bool = False,
         lines_per_request: int = 1000,
     ) -> Generator[ImportReport, None, None]:
-        """Imports users, conversations, participants and messages of the past, and yields a report while it goes on.
+        """Imports users, conversations, participants, messages of the past and inboxes, and yields a report while it goes on.
 
         That is how far it is after each request, with `lines` and `failed`; a line that was not imported, with a `problem`;
         and at last `done`. Lines may be text: an open file will do. If a request breaks off, it is sent again, as the same

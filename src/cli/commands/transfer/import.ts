@@ -22,7 +22,9 @@ what is there already is skipped. The exit code is 1 if a line failed.`;
 export function addImportCommand(program: Command, output: Output): void {
   const command = program
     .command("import <file>")
-    .description("import users, conversations, participants and messages of the past, one JSON object per line")
+    .description(
+      "import users, conversations, participants, messages of the past and inboxes, one JSON object per line",
+    )
     .requiredOption("--org <id>", "organization to import into, which must exist")
     .option("--dry-run", "check the lines, and store nothing")
     .option("--json", "print the server's report as it comes, one JSON object per line");
