@@ -84,10 +84,11 @@ export function createInboxes(dependencies: Dependencies) {
   /** As many of the items, at least one, as have 512 KiB together. */
   async function read(org: string, uid: string, { limit, before = Number.MAX_SAFE_INTEGER, isUnread }: Range) {
     const marks = await inboxes.marks(org, uid);
-    const after = isUnread ? markedUpTo(marks.read) : start;
-    const isWanted = ({ offset }: { offset: number }) =>
-      offset < before && !(isUnread && timeOf(marks.read, offset) !== undefined);
-    const wanted = (await inboxes.items(org, uid, { after, now: clock.now() })).filter(isWanted);
+    const now = clock.now();
+    const isWanted = ({ offset }: { offset: number }) => offset < before && timeOf(marks.read, offset) === undefined;
+    const wanted = isUnread
+      ? (await inboxes.items(org, uid, { after: markedUpTo(marks.read), now })).filter(isWanted)
+      : await inboxes.newest(org, uid, { after: start, before, limit: limit + 1, now });
     const places = await placesOf(org, wanted.slice(0, limit));
     const fitting = firstWithin(places, ({ bytes }) => bytes, maxPageBytes);
     const rows = fitting.length === 0 ? [] : await history.messagesAt(org, fitting.map(offsetIn));
@@ -132,8 +133,13 @@ export function createInboxes(dependencies: Dependencies) {
     /** How many items up to the user's place in the log are unread; `undefined` if there never was one. */
     async countUnread({ org, uid, head }: Reader): Promise<number | undefined> {
       const { read, seen } = await inboxes.marks(org, uid);
-      const items = await inboxes.items(org, uid, { after: markedUpTo(read), now: clock.now() });
-      if (items.length === 0 && seen.length === 0) return undefined;
+      const after = markedUpTo(read);
+      const now = clock.now();
+      if (!isMarkedBehind(read, after)) {
+        const { items, unsilent } = await inboxes.count(org, uid, { after, upTo: head, now });
+        return items === 0 && seen.length === 0 ? undefined : unsilent;
+      }
+      const items = await inboxes.items(org, uid, { after, now });
       const isUnread = (item: { offset: number; isSilent: boolean }) =>
         !item.isSilent && item.offset <= head && timeOf(read, item.offset) === undefined;
       return items.filter(isUnread).length;
@@ -155,8 +161,14 @@ const offsetIn = ({ offset }: { offset: number }) => offset;
 
 /** Up to which offsets everything is marked. */
 function markedUpTo(ranges: readonly TimedRange[]): InboxStart {
-  const endOf = (after: number) => ranges.find(([first, last]) => first <= after + 1 && last > after)?.[1] ?? after;
+  const endOf = (after: number) =>
+    ranges.reduce((end, [first, last]) => (first <= end + 1 && last > end ? last : end), after);
   return { past: endOf(start.past), log: endOf(start.log) };
+}
+
+/** Whether something is marked behind these offsets, up to which everything is. */
+function isMarkedBehind(ranges: readonly TimedRange[], { past, log }: InboxStart): boolean {
+  return ranges.some(([, last]) => last > (last < 0 ? past : log));
 }
 
 /** A stored system message with its marks; `undefined` for a row that is damaged. */

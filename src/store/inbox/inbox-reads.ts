@@ -7,9 +7,10 @@ import type { MissedEvent } from "../messages/ports.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Reader, Row, SqlValue } from "../sql/driver.ts";
 import { placesValues, userPlaces } from "./places.ts";
-import { type InboxReads, type InboxStart, type Marks, type MissedKept, noMarks } from "./ports.ts";
+import { type InboxOffset, type InboxReads, type InboxStart, type Marks, type MissedKept, noMarks } from "./ports.ts";
 
 type PlaceRow = Row & { offset: number; id: string; mid: string | null; bytes: number; payload: string | null };
+type OffsetsRow = Row & { offsets: string | null; silent: string | null };
 type MissedRow = Row & {
   offset: number;
   id: string;
@@ -54,7 +55,10 @@ export function createInboxReads({ reader }: { reader: Reader }): InboxReads & M
   const { dialect } = reader;
   const { givenTexts, givenNumbers, joined } = dialect;
   const items = itemsOf(dialect);
-  const findItems = `${items} SELECT ${joined("o")} AS offsets, ${joined("CASE WHEN silent = 1 THEN o END")} AS silent FROM items`;
+  const offsets = `${joined("o")} AS offsets, ${joined("CASE WHEN silent = 1 THEN o END")} AS silent`;
+  const findItems = `${items} SELECT ${offsets} FROM items`;
+  const findNewest = `${items} SELECT ${offsets} FROM (SELECT o, silent FROM items WHERE o < ? ORDER BY o DESC LIMIT ?) AS newest`;
+  const countItems = `${items} SELECT COUNT(*) AS items, COUNT(CASE WHEN silent = 0 AND o <= ? THEN 1 END) AS unsilent FROM items`;
   const findPlaces = `SELECT e."offset", e.id, e.mid, OCTET_LENGTH(e.payload) AS bytes, CASE WHEN e.mid IS NULL THEN e.payload END AS payload
     FROM event e WHERE e.org = ? AND e."offset" IN (${givenNumbers})
       AND ${hasText(dialect, "e")} ORDER BY e."offset" DESC`;
@@ -79,11 +83,16 @@ export function createInboxReads({ reader }: { reader: Reader }): InboxReads & M
       return row === undefined ? noMarks : readMarks(row.marks);
     },
     async items(org, uid, { after, now }) {
-      type Found = { offsets: string | null; silent: string | null };
-      const [row] = await reader.allOf<Found>(org, findItems, ...itemsAfter(org, uid, after, now));
-      const silent = new Set(numbersIn(row?.silent));
-      const offsets = numbersIn(row?.offsets).sort().reverse();
-      return Array.from(offsets, (offset) => ({ offset, isSilent: silent.has(offset) }));
+      return toOffsets(await reader.allOf<OffsetsRow>(org, findItems, ...itemsAfter(org, uid, after, now)));
+    },
+    async newest(org, uid, { after, before, limit, now }) {
+      const values = [...itemsAfter(org, uid, after, now), before, limit];
+      return toOffsets(await reader.allOf<OffsetsRow>(org, findNewest, ...values));
+    },
+    async count(org, uid, { after, upTo, now }) {
+      type Counted = { items: number; unsilent: number };
+      const [row] = await reader.allOf<Counted>(org, countItems, ...itemsAfter(org, uid, after, now), upTo);
+      return { items: Number(row?.items ?? 0), unsilent: Number(row?.unsilent ?? 0) };
     },
     async places(org, offsets) {
       const rows = await reader.allOf<PlaceRow>(org, findPlaces, org, JSON.stringify(offsets));
@@ -124,8 +133,14 @@ export function createInboxReads({ reader }: { reader: Reader }): InboxReads & M
   };
 }
 
-function numbersIn(text: string | null | undefined): Float64Array {
-  return Float64Array.from(text?.split(",") ?? [], Number);
+function toOffsets([row]: OffsetsRow[]): InboxOffset[] {
+  const silent = new Set(numbersIn(row?.silent));
+  const offsets = new Float64Array(numbersIn(row?.offsets)).sort().reverse(); // sorts by number, five times as fast as an array
+  return Array.from(offsets, (offset) => ({ offset, isSilent: silent.has(offset) }));
+}
+
+function numbersIn(text: string | null | undefined): number[] {
+  return JSON.parse(`[${text ?? ""}]`);
 }
 
 /** The marks in a row of `inbox_mark`. */

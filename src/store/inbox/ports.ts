@@ -11,6 +11,9 @@ export const noMarks: Marks = { seen: [], read: [] };
 /** Offsets after which to read an inbox: what was imported, and what was sent. */
 export type InboxStart = { past: number; log: number };
 
+/** Where an item lies, and whether it counts as unread nowhere. */
+export type InboxOffset = { offset: number; isSilent: boolean };
+
 /** A system message in an inbox: its place in the log, the id of the event there, its `_id`, and the bytes of its text. */
 export type InboxPlace = { offset: number; id: string; mid: string; bytes: number };
 
@@ -21,11 +24,19 @@ export type InboxItemPlace = Omit<InboxPlace, "bytes"> & { before: number };
 export type InboxReads = {
   marks(org: string, uid: string): Promise<Marks>;
   /** Where the items after these offsets are, newest first, and which of them count as unread nowhere. */
-  items(
+  items(org: string, uid: string, of: { after: InboxStart; now: number }): Promise<InboxOffset[]>;
+  /** The newest of them that lie before an offset. */
+  newest(
     org: string,
     uid: string,
-    of: { after: InboxStart; now: number },
-  ): Promise<{ offset: number; isSilent: boolean }[]>;
+    of: { after: InboxStart; before: number; limit: number; now: number },
+  ): Promise<InboxOffset[]>;
+  /** How many items lie after these offsets, and how many of them, up to another offset, are not silent. */
+  count(
+    org: string,
+    uid: string,
+    of: { after: InboxStart; upTo: number; now: number },
+  ): Promise<{ items: number; unsilent: number }>;
   /** The items at these offsets, newest first. */
   places(org: string, offsets: readonly number[]): Promise<InboxPlace[]>;
   /** The items among `ids`, newest first, of each `_id` that of every sender. */

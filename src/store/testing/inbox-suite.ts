@@ -16,6 +16,7 @@ type Item = {
   sender: string;
   key: string | undefined;
   until: number;
+  silent: true | undefined;
   owners: Set<string>;
   seen: Set<string>;
   read: Set<string>;
@@ -85,21 +86,16 @@ export function describeInboxes(engine: string, open: OpenDatabase): void {
         const key = random.next() < 0.4 ? random.pick(["k1", "k2"]) : undefined;
         const until = now + random.integer(1, 400);
         const expiresAt = random.next() < 0.3 ? now + random.integer(1, 60) : undefined;
-        const message = {
-          cid,
-          sender,
-          mid,
-          uids: named,
-          kept: { until, key },
-          expiresAt: expiresAt && future + expiresAt,
-        };
+        const silent = random.next() < 0.2 ? true : undefined;
+        const options = { kept: { until, key }, silent, expiresAt: expiresAt && future + expiresAt } as const;
+        const message = { cid, sender, mid, uids: named, ...options };
         const owners = new Set(cid !== undefined ? members.get(cid) : address === 0 ? named : uids);
         const offset = isImported ? await importOne(message) : await send(message);
         const marks = { seen: new Set<string>(), read: new Set<string>() };
-        items.push({ offset, mid, sender, key, until, owners, ...marks, expiresAt, isGone: false });
+        items.push({ offset, mid, sender, key, until, silent, owners, ...marks, expiresAt, isGone: false });
       }
 
-      type Made = Pick<ImportedSystemMessage, "cid" | "sender" | "mid" | "uids" | "kept" | "expiresAt">;
+      type Made = Pick<ImportedSystemMessage, "cid" | "sender" | "mid" | "uids" | "kept" | "silent" | "expiresAt">;
 
       async function send(message: Made): Promise<number> {
         const outcome = await store.sends.append(messageOf(org, { kind: "system", ...message }));
@@ -110,7 +106,7 @@ export function describeInboxes(engine: string, open: OpenDatabase): void {
       async function importOne(message: Made): Promise<number> {
         const payload = JSON.stringify({ system_message: { _id: message.mid } });
         const event = { kind: "system_message", id: createId(now), payload, createdAt: now } as const;
-        const item = { ...event, ...message, silent: undefined, recipients: message.uids, isOver: false };
+        const item = { ...event, ...message, recipients: message.uids, isOver: false };
         const part = { org, items: [item], maxParticipants: 9, hasRoom: true, keyId: "k", now };
         expect(await store.imports.add(part)).toMatchObject({ faults: [], written: 1 });
         return Number.MIN_SAFE_INTEGER + ++imported;
@@ -191,6 +187,14 @@ export function describeInboxes(engine: string, open: OpenDatabase): void {
         const last = Math.max(0, marks.read.at(-1)?.[1] ?? 0);
         const after = await list(org, uid, now, { past: 0, log: last });
         expect(after).toEqual(listed.filter(({ offset }) => offset > last));
+        const whole = { past: Number.MIN_SAFE_INTEGER, log: 0 };
+        const middle = listed[3]?.offset ?? 1;
+        const older = await store.inboxes.newest(org, uid, { after: whole, before: middle, limit: 2, now });
+        const olderOnes = listed.filter(({ offset }) => offset < middle).slice(0, 2);
+        expect(older.map(({ offset }) => offset)).toEqual(olderOnes.map(({ offset }) => offset));
+        const unsilent = expected.filter(({ offset, silent }) => offset <= middle && !silent).length;
+        const counts = { items: listed.length, unsilent };
+        expect(await store.inboxes.count(org, uid, { after: whole, upTo: middle, now })).toEqual(counts);
         const upTo = (await store.log.heads([org])).get(org)?.offset ?? 0;
         const range = { after: 0, upTo, now, limit: 1_000 };
         const missed = await store.inboxes.readMissedKept(org, uid, { ...range, maxBytes: mebibyte });

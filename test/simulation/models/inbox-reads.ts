@@ -54,10 +54,18 @@ export function createInboxReads(get: (org: string) => Organization, clock: () =
 
   return {
     marks: (org: string, uid: string) => get(org).inboxMarks.get(uid) ?? noMarks,
-    items: (...of: Parameters<InboxReads["items"]>) =>
-      itemsOf(...of)
-        .map(({ offset, isSilent }) => ({ offset, isSilent }))
-        .reverse(),
+    items: (...of: Parameters<InboxReads["items"]>) => toOffsets(itemsOf(...of)),
+    newest(org: string, uid: string, { before, limit, ...of }: Parameters<InboxReads["newest"]>[2]) {
+      const older = itemsOf(org, uid, of).filter(({ offset }) => offset < before);
+      return toOffsets(older).slice(0, limit);
+    },
+    count(org: string, uid: string, { upTo, ...of }: Parameters<InboxReads["count"]>[2]) {
+      const items = itemsOf(org, uid, of);
+      return {
+        items: items.length,
+        unsilent: items.filter(({ offset, isSilent }) => offset <= upTo && !isSilent).length,
+      };
+    },
     places: (org: string, offsets: readonly number[]): InboxPlace[] =>
       eventsAt(org, offsets).map(({ offset, id, payload }) => ({ offset, id, mid: id, bytes: payload.length })),
     messagesAt: (org: string, offsets: readonly number[]) =>
@@ -77,4 +85,9 @@ export function createInboxReads(get: (org: string) => Organization, clock: () =
       return events.map((event) => ({ ...event, isRecipient: true }));
     },
   };
+}
+
+/** Where rows lie, newest first. */
+function toOffsets(rows: readonly InboxRow[]) {
+  return rows.map(({ offset, isSilent }) => ({ offset, isSilent })).reverse();
 }

@@ -29,11 +29,13 @@ type MarkRow = Row & { org: string; uid: string; marks: string };
 /** The inboxes of users on a node: the product's, on the simulated database. */
 export function createNodeInboxes(options: NodeOptions): ReturnType<Product["createInboxes"]> {
   const { product, database, now, ask } = options;
-  const { marks, items, places, named, messagesAt } = database.inboxReads;
+  const { marks, items, newest, count, places, named, messagesAt } = database.inboxReads;
   return product.createInboxes({
     inboxes: {
       marks: (...of) => ask(() => marks(...of)),
       items: (...of) => ask(() => items(...of)),
+      newest: (...of) => ask(() => newest(...of)),
+      count: (...of) => ask(() => count(...of)),
       places: (...of) => ask(() => places(...of)),
       named: (...of) => ask(() => named(...of)),
       ...product.createInboxWrites({ writer: createMarkWriter(options) }),
