@@ -35,6 +35,20 @@ func (c *Client) CountOnline(ctx context.Context, org string, uids ...string) (*
 	return get[OnlineCount](ctx, c, query{flagParam("count", true), parameter{"uids", uids}}, organization(org, "online")...)
 }
 
+// ListConnections reads where a user is connected now, on all nodes, the oldest connection first.
+func (c *Client) ListConnections(ctx context.Context, org, uid string) ([]UserConnection, error) {
+	connections, err := get[UserConnectionList](ctx, c, nil, organization(org, "users", uid, "connections")...)
+	if err != nil {
+		return nil, err
+	}
+	return connections.Items, nil
+}
+
+// CloseConnection closes one connection of a user. Its client reconnects, and receives what it missed.
+func (c *Client) CloseConnection(ctx context.Context, org, uid, connection string) error {
+	return c.remove(ctx, nil, organization(org, "users", uid, "connections", connection)...)
+}
+
 // ListNodes reads the nodes, in the order in which they started.
 func (c *Client) ListNodes(ctx context.Context) ([]Node, error) {
 	nodes, err := get[NodeList](ctx, c, nil, "admin", "nodes")

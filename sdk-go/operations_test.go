@@ -80,6 +80,8 @@ var operations = map[string]func(context.Context, *Client){
 	"exportOrganization": func(ctx context.Context, c *Client) { c.ExportOrganization(ctx, "o") },
 	"exportUser":         func(ctx context.Context, c *Client) { c.ExportUser(ctx, "o", "u") },
 	"listOnline":         func(ctx context.Context, c *Client) { c.ListOnline(ctx, "o", OnlineOptions{}, PageOptions{}) },
+	"listConnections":    func(ctx context.Context, c *Client) { c.ListConnections(ctx, "o", "u") },
+	"closeConnection":    func(ctx context.Context, c *Client) { c.CloseConnection(ctx, "o", "u", "c") },
 	"listNodes":          func(ctx context.Context, c *Client) { c.ListNodes(ctx) },
 	"streamEvents":       func(ctx context.Context, c *Client) { drain(c.Events(ctx, "o", FeedOptions{})) },
 	"createKey":          func(ctx context.Context, c *Client) { c.CreateKey(ctx, CreateKeyRequest{}) },

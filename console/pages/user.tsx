@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { UserToken } from "../../sdk/types.ts";
 import { Badge, OnlineBadge } from "../parts/badge.tsx";
+import { Connections } from "../parts/connections.tsx";
 import { Secret } from "../parts/copy.tsx";
 import { Confirm } from "../parts/forms/dialog.tsx";
 import { ChoiceField } from "../parts/forms/field.tsx";
@@ -10,23 +11,23 @@ import { Loaded, NotAllowed } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { useConsole, useOrganization } from "../state/context.ts";
 import { useAction, useLoading } from "../state/loading.ts";
-import { useOnlineUser } from "../state/online.ts";
+import { useConnections } from "../state/online.ts";
 
-/** One user: presence, a test token, sign-out from all devices, blocking, and the inbox. */
+/** One user: presence and connections, a test token, sign-out from all devices, blocking, and the inbox. */
 export function User() {
   const { client, can, route, link } = useConsole();
   const org = useOrganization();
   const uid = route.id ?? "";
   const user = useLoading(() => client.getUser(org, uid), [org, uid]);
-  const online = useOnlineUser(org, uid);
+  const { connections, look } = useConnections(org, uid);
   return (
     <Loaded loading={user} what="the user">
       {({ name, created_at, blocked = false }) => (
         <>
           <p class="lead">
             {name !== null && <strong>{name}, </strong>}since <Time at={created_at} />{" "}
-            {blocked && <Badge tone="bad">blocked</Badge>} <OnlineBadge connections={online?.connections} />{" "}
-            <Devices devices={online?.devices ?? []} />
+            {blocked && <Badge tone="bad">blocked</Badge>} <OnlineBadge connections={connections?.length} />{" "}
+            <Devices devices={connections?.map(({ device_id }) => device_id) ?? []} />
             {can("system:send") && (
               <>
                 {" · "}
@@ -41,6 +42,12 @@ export function User() {
             )}
           </p>
           <div class="two-columns">
+            <div class="stack">
+              {connections !== undefined && connections.length > 0 && (
+                <Connections org={org} uid={uid} connections={connections} onClosed={look} />
+              )}
+              <Inbox org={org} uid={uid} />
+            </div>
             {can("directory:write") ? (
               <div class="stack">
                 <TestToken org={org} uid={uid} />
@@ -50,7 +57,6 @@ export function User() {
             ) : (
               <NotAllowed what="tokens and sessions" scope="directory:write" />
             )}
-            <Inbox org={org} uid={uid} />
           </div>
         </>
       )}

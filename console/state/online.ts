@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { OnlineUser } from "../../sdk/types.ts";
+import type { UserConnection } from "../../sdk/types.ts";
 import { useConsole } from "./context.ts";
 import { useRepeating } from "./loading.ts";
 
@@ -31,18 +31,18 @@ export function useOnline(org: string, uids: readonly string[] | undefined): Rea
   return online;
 }
 
-/** A user's connections and devices, updated every 5 s; `undefined` while unknown, or if the key may not read them. */
-export function useOnlineUser(org: string, uid: string): OnlineUser | undefined {
+/** A user's connections, updated every 5 s and by `look`; `undefined` while unknown, or if the key may not read them. */
+export function useConnections(org: string, uid: string) {
   const { client, can, noteFailure } = useConsole();
-  const [user, setUser] = useState<OnlineUser>();
+  const [connections, setConnections] = useState<readonly UserConnection[]>();
   const look = async () => {
     if (!can("observe")) return;
     try {
-      setUser((await client.listOnline(org, { uids: [uid], devices: true })).items[0]);
+      setConnections((await client.listConnections(org, uid)).items);
     } catch (error) {
       noteFailure(error);
     }
   };
   useRepeating(look, lookEveryMs, [org, uid]);
-  return user;
+  return { connections, look };
 }

@@ -106,6 +106,8 @@ const calls: Record<string, Call[]> = {
     (a, o) => a.listOnline("o", { ...page, uids: ["u"], devices: true }, o),
     (a, o) => a.countOnline("o", {}, o),
   ],
+  listConnections: [(a, o) => a.listConnections("o", "u", o)],
+  closeConnection: [(a, o) => a.closeConnection("o", "u", "c", o)],
   listNodes: [(a, o) => a.listNodes(o)],
   streamEvents: [(a, o) => a.events("o", { ...o, kind: "message", cid: "c", uid: "u" })],
   createKey: [(a, o) => a.createKey({ name: "n", scopes: ["observe"] }, o)],

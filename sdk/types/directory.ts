@@ -59,6 +59,26 @@ export type OnlineUser = {
   devices?: (string | null)[];
 };
 
+/** A connection of a user that is open now. */
+export type UserConnection = {
+  /** What `connect` answered, or the `X-Request-Id` of the stream. */
+  connection_id: string;
+  /** The id of the node. */
+  node: string;
+  /** The protocol. */
+  transport: "websocket" | "sse";
+  /** The client's name for its device; `null` if it gave none. */
+  device_id: string | null;
+  /** The `User-Agent` that the client sent, at most 200 characters; `null` without one. */
+  client: string | null;
+  /** Where it comes from: an IPv4 address, or the network of an IPv6 address. */
+  address: string;
+  /** When it was opened, in ISO 8601. */
+  since: string;
+  /** Bytes that wait on the node because the client has not taken them. */
+  waiting_bytes: number;
+};
+
 /** The number of connected users, each counted once, and of their connections. */
 export type OnlineCount = {
   /** How many users are connected. */

@@ -1,5 +1,5 @@
 import type { LogEvent } from "../contract/log/log-event.ts";
-import type { OnlineUser } from "../contract/presence.ts";
+import type { OnlineUser, UserConnection } from "../contract/presence.ts";
 
 /** The place of an event that was too large to send. In hints without a version, only the offset is set. */
 type EventPlace = Pick<LogEvent, "org" | "offset" | "prev"> & { id?: string; payload?: undefined };
@@ -47,9 +47,15 @@ export type Bus = {
  * `after`. With empty `uids`, it asks only for the organization's rates.
  */
 export type PresenceQuestion = { org: string } & (
-  | { uids: string[]; devices?: boolean | undefined }
+  | { uids: string[]; devices?: boolean | undefined; connections?: ConnectionsQuestion | undefined }
   | { after: string; limit: number }
 );
+
+/** About the connections of the users: lists them, or closes the one with the id `close`. */
+export type ConnectionsQuestion = { close?: string | undefined };
+
+/** A connection of a user, as its node tells of it. */
+export type NodeConnection = Omit<UserConnection, "node">;
 
 /** A node's answer about its own connections. */
 export type PresenceAnswer = {
@@ -61,6 +67,11 @@ export type PresenceAnswer = {
   total: { users: number; connections: number };
   /** Only with empty `uids`: requests, in units of cost, and stored sends in the last full second. Absent from earlier versions. */
   rates?: { requests: number; messages: number } | undefined;
+  /**
+   * Only if the question has `connections`: those that are listed, no more than fit into one bus message, or that were closed. Absent
+   * from earlier versions.
+   */
+  connections?: NodeConnection[] | undefined;
 };
 
 /** A question about an event that is about to be appended, whose delivery a caller waits for. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { pageOf, pageQuery, queryFlag } from "./directory.ts";
-import { identifier } from "./identifiers.ts";
+import { identifier, isoTime } from "./identifiers.ts";
 
 const maxUids = 1000;
 
@@ -36,6 +36,37 @@ export const onlineCount = z
 
 /** The number of connected users. */
 export type OnlineCount = z.infer<typeof onlineCount>;
+
+const userConnection = z
+  .strictObject({
+    connection_id: z.string().meta({ description: "What `connect` answered, or the `X-Request-Id` of the stream." }),
+    node: z.string().meta({ description: "The id of the node, as in the list of nodes." }),
+    transport: z.enum(["websocket", "sse"]),
+    device_id: z.string().nullable().meta({ description: "The client's name for its device, if it gave one." }),
+    client: z.string().nullable().meta({
+      description: "The `User-Agent` that the client sent, at most 200 characters; `null` without one.",
+    }),
+    address: z.string().meta({
+      description: "Where it comes from, as limits count it: an IPv4 address, or the network of an IPv6 address.",
+    }),
+    since: isoTime.meta({ description: "When the connection was opened." }),
+    waiting_bytes: z.int().min(0).meta({
+      description:
+        "Bytes that wait on the node because the client has not taken them. More than 0 for long: a slow reader.",
+    }),
+  })
+  .meta({ id: "UserConnection", description: "A connection of a user that is open now." });
+
+/** A connection of a user that is open now. */
+export type UserConnection = z.infer<typeof userConnection>;
+
+/** The connections of a user that are open now. */
+export const userConnectionList = z
+  .strictObject({ items: z.array(userConnection).meta({ description: "The oldest first." }) })
+  .meta({ id: "UserConnectionList" });
+
+/** The connections of a user that are open now. */
+export type UserConnectionList = z.infer<typeof userConnectionList>;
 
 /** The query for connected users. */
 export const onlineQuery = pageQuery.extend({

@@ -1,12 +1,15 @@
-import type { PresenceAnswer, PresenceQuestion } from "../bus/bus.ts";
+import type { ConnectionsQuestion, NodeConnection, PresenceAnswer, PresenceQuestion } from "../bus/bus.ts";
+import { toIso } from "../contract/identifiers.ts";
 import { maxUsersWithDevices, type OnlineUser } from "../contract/presence.ts";
+import { firstWithin } from "../lib/queues/first-within.ts";
+import type { Connection } from "./connections/connection.ts";
 import type { Roster } from "./connections/roster.ts";
 
 const maxPageBytes = 64 * 1024;
 const maxDevices = 50;
 
 /**
- * Answers a presence question from this node's live connections; nothing of it is stored. A page ends shortly after 64
+ * Answers a presence question from this node's live connections; nothing of it is stored. Closes a connection if asked to. A page ends shortly after 64
  * KiB of JSON whatever its limit, as messages between nodes are limited too.
  */
 export function answerPresence(
@@ -26,7 +29,9 @@ export function answerPresence(
       const devices = connections.slice(0, maxDevices).map(({ device = null }) => device);
       online.push({ id, connections: connections.length, ...(areDevicesTold && { devices }) });
     }
-    return { online, hasMore: false, total, ...rates };
+    const { connections: asked } = question;
+    const connections = asked && { connections: tellConnections([...roster.ofAll(org, question.uids)], asked) };
+    return { online, hasMore: false, total, ...rates, ...connections };
   }
   const online: OnlineUser[] = [];
   let bytes = 0;
@@ -36,4 +41,25 @@ export function answerPresence(
     bytes += Buffer.byteLength(JSON.stringify(user));
   }
   return { online, hasMore: false, total };
+}
+
+/** Tells of connections, or closes one of them and tells of that. */
+function tellConnections(connections: Connection[], { close }: ConnectionsQuestion): NodeConnection[] {
+  const wanted = close === undefined ? connections : connections.filter(({ id }) => id === close);
+  const told = wanted.map(toNodeConnection);
+  if (close !== undefined) for (const connection of wanted) connection.end("closed");
+  return firstWithin(told, (connection) => Buffer.byteLength(JSON.stringify(connection)), maxPageBytes);
+}
+
+function toNodeConnection(connection: Connection): NodeConnection {
+  const { transport, address, client = null, since } = connection.arrival;
+  return {
+    connection_id: connection.id,
+    transport,
+    device_id: connection.device ?? null,
+    client,
+    address,
+    since: toIso(since),
+    waiting_bytes: connection.waitingBytes(),
+  };
 }

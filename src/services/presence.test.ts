@@ -14,6 +14,7 @@ const connect = (uid: string, org = "o"): Connection => ({
   org,
   uid,
   issuedAt: 0,
+  arrival: { transport: "websocket", address: "", client: undefined, since: 0 },
   isOpen: true,
   deliver: () => undefined,
   isReadyForMore: async () => true,
@@ -37,8 +38,10 @@ function setUp(...nodes: string[][]) {
   const answerSizes: number[] = [];
   const silent = new Set<string>();
   const left = new Set<string>();
+  const old = new Set<string>();
   const presence = createPresence({
     organizations: { get: async (id) => (id === "o" ? { id, name: null, createdAt: 0 } : undefined) },
+    users: { get: async (_, id) => (id === "nobody" ? undefined : { id, name: null, createdAt: 0 }) },
     nodes: { live: async () => [...rosters.keys()].filter((id) => !left.has(id)) },
     bus: {
       async request(question) {
@@ -47,13 +50,14 @@ function setUp(...nodes: string[][]) {
           if (silent.has(id)) continue;
           const text = JSON.stringify(answerPresence(roster, question, () => ({ requests: 2, messages: 1 })));
           answerSizes.push(text.length);
-          answers.set(id, JSON.parse(text));
+          const { connections, ...answer } = JSON.parse(text);
+          answers.set(id, old.has(id) ? answer : { ...answer, connections });
         }
         return answers;
       },
     },
   });
-  return { presence, rosters, answerSizes, silent, left };
+  return { presence, rosters, answerSizes, silent, left, old };
 }
 
 async function readAll(presence: Presence, limit: number, uids?: string[]): Promise<Online> {
@@ -172,6 +176,17 @@ describe("presence", () => {
       await expect(ask()).rejects.toMatchObject({ code: "unavailable", headers: { "Retry-After": "1" } });
     left.add("node 1");
     expect((await presence.list("o", { limit: 9 })).items.map(({ id }) => id)).toEqual(["a", "c"]);
+  });
+
+  test("of a user's connections is unavailable while a node of an earlier version cannot list them", async () => {
+    const { presence, old } = setUp(["a", "b"], ["a"]);
+    expect((await presence.connectionsOf("o", "a")).items.map(({ node }) => node)).toEqual(["node 0", "node 1"]);
+    old.add("node 1");
+    await expect(presence.connectionsOf("o", "a")).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringContaining("node 1 runs an earlier version"),
+    });
+    await expect(presence.connectionsOf("o", "nobody")).rejects.toMatchObject({ code: "user_not_found" });
   });
 
   test("of a missing organization is refused", async () => {

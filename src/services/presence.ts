@@ -1,10 +1,16 @@
-import type { Bus, PresenceAnswer, PresenceQuestion } from "../bus/bus.ts";
+import type { Bus, ConnectionsQuestion, PresenceAnswer, PresenceQuestion } from "../bus/bus.ts";
 import { unavailable } from "../contract/errors/errors.ts";
-import { maxUsersWithDevices, type OnlineCount, type OnlineUser } from "../contract/presence.ts";
+import { absent, errorAbout } from "../contract/errors/naming.ts";
+import {
+  maxUsersWithDevices,
+  type OnlineCount,
+  type OnlineUser,
+  type UserConnectionList,
+} from "../contract/presence.ts";
 import { encodeCursor } from "../lib/text/cursor.ts";
 import { compareBytes } from "../lib/text/text.ts";
-import type { Organizations } from "../store/ports.ts";
-import { requireOrganization } from "./directory/directory.ts";
+import type { Organizations, UserReads } from "../store/ports.ts";
+import { refuseMissing, requireOrganization } from "./directory/directory.ts";
 import type { Nodes } from "./nodes/nodes.ts";
 import { idPlace, type Page, type PageQuery, parseCursor } from "./pages.ts";
 
@@ -12,6 +18,7 @@ const countedAtOnce = 10_000;
 
 type Dependencies = {
   organizations: Pick<Organizations, "get">;
+  users: Pick<UserReads, "get">;
   nodes: Pick<Nodes, "live">;
   bus: Pick<Bus, "request">;
 };
@@ -27,18 +34,39 @@ type OnlineQuery = PageQuery & { uids?: Uids; devices?: boolean };
 export type Presence = ReturnType<typeof createPresence>;
 
 /** Creates presence that asks all live nodes and merges their answers. */
-export function createPresence({ organizations, nodes, bus }: Dependencies) {
-  async function ask(question: PresenceQuestion): Promise<PresenceAnswer[]> {
+export function createPresence({ organizations, users, nodes, bus }: Dependencies) {
+  async function askNodes(question: PresenceQuestion): Promise<Map<string, PresenceAnswer>> {
     const live = await nodes.live();
     const answers = await bus.request(question, live);
     const missing = live.filter((id) => !answers.has(id));
     // A node that left meanwhile is not missing: its connections are closed.
     const stillLive = missing.length === 0 ? [] : await nodes.live();
     const silent = missing.filter((id) => stillLive.includes(id));
-    if (silent.length === 0) return [...answers.values()];
+    if (silent.length === 0) return answers;
     throw unavailable({
       detail: `${silent.length} of ${live.length} nodes did not respond (${silent.join(", ")}), so it is unknown who is connected; try again`,
     });
+  }
+
+  async function ask(question: PresenceQuestion): Promise<PresenceAnswer[]> {
+    return [...(await askNodes(question)).values()];
+  }
+
+  /** Asks about the connections of one user, oldest first. Throws `user_not_found`. */
+  async function askAboutConnections(
+    org: string,
+    uid: string,
+    question: ConnectionsQuestion,
+  ): Promise<UserConnectionList> {
+    if ((await users.get(org, uid)) === undefined)
+      await refuseMissing(organizations, org, errorAbout("user_not_found", { user: uid }));
+    const answers = await askNodes({ org, uids: [uid], connections: question });
+    const items = [...answers].flatMap(([node, { connections }]) => {
+      if (connections === undefined)
+        throw unavailable({ detail: `the node ${node} runs an earlier version; try again once it is upgraded` });
+      return connections.map(({ connection_id, ...connection }) => ({ connection_id, node, ...connection }));
+    });
+    return { items: items.sort((one, other) => compareBytes(one.since, other.since)) };
   }
 
   async function ofUids(org: string, uids: string[], devices = false): Promise<OnlineUser[]> {
@@ -54,6 +82,13 @@ export function createPresence({ organizations, nodes, bus }: Dependencies) {
     /** Those of `uids` who are connected; at most 500 may be asked about. */
     async onlineAmong(org: string, uids: string[]): Promise<Set<string>> {
       return new Set(merge(await ask({ org, uids })).users.map(({ id }) => id));
+    },
+    /** Where a user is connected now. Throws `user_not_found`. */
+    connectionsOf: (org: string, uid: string): Promise<UserConnectionList> => askAboutConnections(org, uid, {}),
+    /** Closes a connection of a user. Throws `not_found` unless it is open. */
+    async closeConnection(org: string, uid: string, connection: string): Promise<void> {
+      const { items } = await askAboutConnections(org, uid, { close: connection });
+      if (items.length === 0) throw absent("connection", connection);
     },
     /** The connections and rates of an organization. */
     async useOf(org: string): Promise<{ connections: number; requests: number; messages: number }> {

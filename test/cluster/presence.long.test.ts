@@ -1,4 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { UserConnectionList } from "../../src/contract/presence.ts";
+import { expectClosed } from "../harness/clients/socket.ts";
 import type { Node, OnlineUser, Page } from "../harness/clients/wire.ts";
 import { eventually } from "../harness/deadline.ts";
 import { useEngines } from "../harness/engines.ts";
@@ -80,6 +82,29 @@ if (engines !== undefined) {
           { id: "nobody", connections: 0 },
         ]);
       }
+    });
+
+    test("lists a user's connections on all of them, and closes one from any", async () => {
+      await using cluster = await startCluster(3);
+      const { one, two, three, members } = cluster;
+      using _a = await one.org.socket("alice", { device_id: "a" });
+      using b = await two.org.socket("alice", { device_id: "b" });
+      using _c = await three.org.socket("bob");
+      const connections = ({ node, org }: Member) =>
+        node.admin<UserConnectionList>("GET", org.path("users", "alice", "connections"));
+      const nodes = await nodesSeenBy(one);
+      for (const member of members) {
+        const told = (await connections(member)).body.items.map(({ node, device_id }) => [node, device_id]);
+        expect(told).toEqual([
+          [nodes["node 1"]?.id ?? "", "a"],
+          [nodes["node 2"]?.id ?? "", "b"],
+        ]);
+      }
+      const id = (await connections(three)).body.items[1]?.connection_id ?? "";
+      const closed = await three.node.admin("DELETE", three.org.path("users", "alice", "connections", id));
+      expect(closed.status).toBe(204);
+      await expectClosed(b, 1012);
+      await eventually(async () => (await connections(one)).body.items.length === 1 || undefined, "one is left");
     });
 
     test("pages over users that interleave on the nodes", async () => {

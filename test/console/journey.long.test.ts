@@ -220,11 +220,17 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       await console.sees("listening");
       await inConversation(console, org, cid, screen);
 
+      using tablet = await org.socket("alice", { device_id: "old tablet" });
       await console.open("Users");
       await console.sees("alice");
       await console.expectAccessible("Users");
       await page.getByRole("link", { name: "alice" }).click();
-      await console.sees("kitchen radio");
+      const connections = page.getByRole("region", { name: "Connected now" });
+      await connections.getByText("kitchen radio").waitFor();
+      const hung = connections.getByRole("listitem").filter({ hasText: "old tablet" });
+      await hung.getByRole("button", { name: "Close" }).click();
+      expect((await tablet.closed).code).toBe(1012);
+      await hung.waitFor({ state: "detached" });
       await page.getByRole("button", { name: "Issue a token" }).click();
       const token = await page.getByLabel("User token").inputValue();
       expect(token.split(".")).toHaveLength(3);

@@ -1,5 +1,5 @@
 import { readSecret } from "../../secrets.ts";
-import type { Json, Node, OnlineCount, OnlineUser, Page, PageOptions } from "../../types.ts";
+import type { Json, Node, OnlineCount, OnlineUser, Page, PageOptions, UserConnection } from "../../types.ts";
 import type { CallOptions, Exchange, Request } from "../exchange.ts";
 import { path, query } from "./paths.ts";
 
@@ -33,6 +33,15 @@ export function createServerCalls(exchange: Exchange, request: Request) {
     ): Promise<OnlineCount> {
       const target = path`/admin/organizations/${org}/online` + query({ count: true, uids });
       return request("GET", target, undefined, options);
+    },
+    /** Lists where a user is connected now, on all nodes, the oldest connection first. */
+    async listConnections(org: string, uid: string, options: CallOptions = {}): Promise<{ items: UserConnection[] }> {
+      return request("GET", path`/admin/organizations/${org}/users/${uid}/connections`, undefined, options);
+    },
+    /** Closes one connection of a user. Its client reconnects, and receives what it missed. */
+    async closeConnection(org: string, uid: string, connection: string, options: CallOptions = {}): Promise<void> {
+      const target = path`/admin/organizations/${org}/users/${uid}/connections/${connection}`;
+      return request("DELETE", target, undefined, options);
     },
     /** Lists the nodes, in the order in which they started. */
     async listNodes(options: CallOptions = {}): Promise<{ items: Node[] }> {

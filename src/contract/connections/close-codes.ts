@@ -8,6 +8,7 @@ export const closeCodes = {
   logged_out: { code: 1000, meaning: "the client sent `user_logout`", client: "connects again when the user wants to" },
   going_away: { code: 1001, meaning: "the server is shutting down", client: reconnects },
   restarting: { code: 1012, meaning: "the server is restarting; reconnect with `since`", client: reconnects },
+  closed: { code: 1012, meaning: "an administrator closed the connection; reconnect with `since`", client: reconnects },
   frame_too_large: { code: 1009, meaning: "a frame exceeded the size limit", client: reconnects },
   internal: { code: 1011, meaning: "something went wrong inside Herald", client: reconnects },
   protocol_error: { code: 4400, meaning: "a frame violated the protocol", client: staysAway },

@@ -57,6 +57,18 @@ export const nodeExample = {
   state: "live",
 };
 
+/** A connection of a user. */
+export const userConnectionExample = {
+  connection_id: "01a1fb4a-6a00-7000-8000-000000000003",
+  node: nodeExample.id,
+  transport: "websocket" as const,
+  device_id: "phone",
+  client: "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+  address: "203.0.113.7",
+  since: toIso(time - 61_000),
+  waiting_bytes: 0,
+};
+
 /** A user token that expires after an hour. */
 export const tokenExample = {
   token: "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.c2lnbmF0dXJl",

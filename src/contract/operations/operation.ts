@@ -6,6 +6,7 @@ import {
   messageExample,
   scheduledSendExample,
   systemMessageExample,
+  userConnectionExample,
 } from "../documents/examples.ts";
 import { webhookDeliveryExample, webhookExample } from "../documents/webhook-examples.ts";
 import type { ErrorCode } from "../errors/errors.ts";
@@ -107,6 +108,7 @@ const pathParameters = {
   org: id("The organization.", exampleIds.organization),
   cid: id("The conversation.", exampleIds.conversation),
   uid: id("The user.", exampleIds.user),
+  connection_id: id("The connection.", userConnectionExample.connection_id),
   jti: id("The `jti` of the token.", exampleIds.token),
   sid: id("The scheduled send.", scheduledSendExample.id),
   wid: id("The webhook.", webhookExample.id),

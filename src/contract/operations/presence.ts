@@ -1,8 +1,14 @@
 import { z } from "zod";
 import { feedQuery } from "../connections/feed.ts";
-import { exampleIds, messageExample, nodeExample, systemMessageExample } from "../documents/examples.ts";
+import {
+  exampleIds,
+  messageExample,
+  nodeExample,
+  systemMessageExample,
+  userConnectionExample,
+} from "../documents/examples.ts";
 import { nodeList } from "../nodes.ts";
-import { onlineCount, onlinePage, onlineQuery } from "../presence.ts";
+import { onlineCount, onlinePage, onlineQuery, userConnectionList } from "../presence.ts";
 import { defineOperation } from "./operation.ts";
 
 const feedExample = [
@@ -30,6 +36,34 @@ export const presenceOperations = {
       },
     },
     errors: ["organization_not_found"],
+  }),
+  listConnections: defineOperation({
+    method: "get",
+    path: "/admin/organizations/{org}/users/{uid}/connections",
+    tag: "Presence",
+    scope: "observe",
+    summary: "List where a user is connected now",
+    description:
+      "Of all nodes. If a node does not respond within one second, the call fails with 503. Each node lists at most 64 KiB.",
+    answers: {
+      200: {
+        description: "The user's connections; none if the user is offline.",
+        schema: userConnectionList,
+        example: { items: [userConnectionExample] },
+      },
+    },
+    errors: ["organization_not_found", "user_not_found"],
+  }),
+  closeConnection: defineOperation({
+    method: "delete",
+    path: "/admin/organizations/{org}/users/{uid}/connections/{connection_id}",
+    tag: "Presence",
+    scope: "directory:write",
+    summary: "Close one connection of a user",
+    description:
+      "Closes it with 1012, on whatever node it is, so that the client reconnects and receives what it missed. To keep a client out, revoke its token, or sign the user out everywhere.",
+    answers: { 204: { description: "Closed." } },
+    errors: ["organization_not_found", "user_not_found", "not_found"],
   }),
   listNodes: defineOperation({
     method: "get",

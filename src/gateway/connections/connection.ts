@@ -29,6 +29,24 @@ export type Line = {
   withdraw?(texts: ReadonlySet<string>): void;
 };
 
+/** Where a connection comes from, and since when. */
+export type Arrival = {
+  transport: "websocket" | "sse";
+  /** As `networkOf` names it. */
+  address: string;
+  /** The beginning of its `User-Agent`. */
+  client: string | undefined;
+  /** Milliseconds since the Unix epoch. */
+  since: number;
+};
+
+const mostOfClient = 200;
+
+/** What a request says of its client. */
+export function clientOf({ headers }: Pick<Request, "headers">): string | undefined {
+  return headers.get("user-agent")?.slice(0, mostOfClient) || undefined;
+}
+
 /** A user's connection, over any transport. */
 export type Connection = Line & {
   readonly id: string;
@@ -40,6 +58,7 @@ export type Connection = Line & {
   readonly issuedAt: number;
   /** The `jti` of that token, if it has one. */
   readonly tokenId?: string | undefined;
+  readonly arrival: Arrival;
   /** Writes events, in order, to this connection only. */
   deliver(events: Pick<LogEvent, "kind" | "id" | "payload">[]): void;
   /** Resolves to true once few bytes are waiting, or to false if the connection is gone. */

@@ -71,6 +71,7 @@ function createOne({ sequencer, log, recovery = { resumeAfter: unused, read: unu
     org: "o",
     uid: "u",
     issuedAt: 0,
+    arrival: { transport: "websocket", address: "", client: undefined, since: 0 },
     owner: createOwner(unused),
     isOpen: true,
     deliver: (events) => void heard?.push(...events.map(({ id }) => id)),

@@ -42,6 +42,7 @@ function setUp(tracePlay?: TracePlay) {
     org: "o",
     uid: "u",
     issuedAt: 0,
+    arrival: { transport: "websocket", address: "", client: undefined, since: 0 },
     isOpen: true,
     deliver: broken,
     isReadyForMore: async () => true,

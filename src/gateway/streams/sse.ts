@@ -8,7 +8,7 @@ import { bearerToken } from "../../lib/network/bearer.ts";
 import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
-import type { Connection } from "../connections/connection.ts";
+import { type Arrival, type Connection, clientOf } from "../connections/connection.ts";
 import { tellFault } from "../connections/faults.ts";
 import type { LineParts } from "../connections/line-parts.ts";
 import { answerPreflight } from "../connections/origins.ts";
@@ -23,13 +23,16 @@ const takenWithinSeconds = 5;
 /** A user's connection over server-sent events. */
 type StreamConnection = Connection & EventStream;
 
+/** A request for a stream; `onEnd` is called when the stream ends. */
+type Visit = { id: string; arrival: Arrival; onEnd: () => void };
+
 /** Creates the server-sent events side of the gateway. */
 export function createStreams(parts: LineParts & { topics: Topics }) {
   const { admission, joiner, topics, register, clientAddress, origins, clock, onError } = parts;
 
-  function createConnection(owner: Owner, session: Session, id: string, onEnd: () => void): StreamConnection {
+  function createConnection(owner: Owner, session: Session, { onEnd, ...visit }: Visit): StreamConnection {
     const stream = openEventStream(parts, "sse", { owner, org: session.org, onEnd });
-    const connection = toConnection(stream, session, { id, topics });
+    const connection = toConnection(stream, session, { ...visit, topics });
     const timer = new SessionTimer(owner, clock, {
       onExpiring: (expiresAt) => stream.push(encodeSession(toIso(expiresAt))),
       onExpired: () => connection.end("bad_token"),
@@ -58,7 +61,9 @@ export function createStreams(parts: LineParts & { topics: Topics }) {
     });
   }
 
-  async function answer(request: Request, address: string, id: string, onEnd: () => void): Promise<Response> {
+  async function answer(request: Request, visit: Visit): Promise<Response> {
+    const { id, arrival } = visit;
+    const { address } = arrival;
     const owner = createOwner(onError);
     onAbort(request.signal, () => owner.close()); // before anything is taken
     try {
@@ -69,7 +74,7 @@ export function createStreams(parts: LineParts & { topics: Topics }) {
       await admission.enter(owner, address);
       const session = await admission.admit(owner, bearerToken(request.headers) ?? "", address);
       register.requireOpen();
-      const connection = createConnection(owner, session, id, onEnd);
+      const connection = createConnection(owner, session, visit);
       const isRecovered = await join(connection, session, since);
       connection.comment();
       return new Response(connection.body, {
@@ -99,7 +104,9 @@ export function createStreams(parts: LineParts & { topics: Topics }) {
       if (preflight !== undefined) return preflight;
       server.timeout(request, 0);
       const address = networkOf(clientAddress(request, server));
-      const response = await answer(request, address, id, () => server.timeout(request, takenWithinSeconds));
+      const arrival = { transport: "sse", address, client: clientOf(request), since: clock.now() } as const;
+      const onEnd = () => server.timeout(request, takenWithinSeconds);
+      const response = await answer(request, { id, arrival, onEnd });
       // Bun keeps the disabled time-out for later requests on the connection, so there must be none.
       for (const [name, value] of Object.entries({ ...cors, Connection: "close" })) response.headers.set(name, value);
       return response;
@@ -111,7 +118,7 @@ export function createStreams(parts: LineParts & { topics: Topics }) {
 function toConnection(
   stream: EventStream,
   { uid, issuedAt, tokenId }: Session,
-  { id, topics }: { id: string; topics: Topics },
+  { id, arrival, topics }: Omit<Visit, "onEnd"> & { topics: Topics },
 ): StreamConnection {
   const joined = new Set<string>();
   const listener = {
@@ -137,7 +144,7 @@ function toConnection(
       topics.streams.remove(topic, listener);
     },
   };
-  return Object.assign(stream, ofUser, { id, uid, issuedAt, tokenId });
+  return Object.assign(stream, ofUser, { id, uid, issuedAt, tokenId, arrival });
 }
 
 /** The last message that the client has: `Last-Event-ID`, or without it `lastEventId`, which polyfills of `EventSource` append. */

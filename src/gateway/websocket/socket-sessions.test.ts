@@ -36,7 +36,10 @@ async function codeAfter(tokens: string[], open: (token: string, state: SocketSt
     port: 0,
     hostname: "127.0.0.1",
     fetch(request, running) {
-      state = createSocketState({ id: "1", address: "", owner: createOwner(unused), opening: undefined }, 0);
+      state = createSocketState(
+        { id: "1", address: "", client: undefined, since: 0, owner: createOwner(unused), opening: undefined },
+        0,
+      );
       return running.upgrade(request, { data: state }) ? undefined : new Response(null, { status: 400 });
     },
     websocket: {

@@ -3,7 +3,7 @@ import { type CloseReason, closeCodes } from "../../contract/connections/close-c
 import { toIso } from "../../contract/identifiers.ts";
 import type { Owner } from "../../lib/owner.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
-import { type Connection, comfortableBytes, type Line } from "../connections/connection.ts";
+import { type Arrival, type Connection, comfortableBytes, type Line } from "../connections/connection.ts";
 import type { Peer } from "../connections/heartbeat.ts";
 import type { Expiring, SessionTimer } from "../connections/session-timer.ts";
 import type { SocketTopics } from "../fanout/socket-topics.ts";
@@ -22,6 +22,10 @@ export type Closing = {
 export type SocketState = {
   readonly id: string;
   readonly address: string;
+  /** The beginning of its `User-Agent`. */
+  readonly client: string | undefined;
+  /** When it was opened, in milliseconds since the Unix epoch. */
+  readonly since: number;
   /** Closes with the socket. */
   readonly owner: Owner;
   /** Until it opens: the session opened by a header of the upgrade, or why the socket is closed at once. */
@@ -55,12 +59,21 @@ const openState = 1;
 
 /** Creates the state of a new socket. */
 export function createSocketState(
-  { id, address, owner, opening }: Pick<SocketState, "id" | "address" | "owner" | "opening">,
+  {
+    id,
+    address,
+    client,
+    since,
+    owner,
+    opening,
+  }: Pick<SocketState, "id" | "address" | "client" | "since" | "owner" | "opening">,
   now: number,
 ): SocketState {
   return {
     id,
     address,
+    client,
+    since,
     owner,
     opening,
     line: undefined,
@@ -122,6 +135,11 @@ export class SocketLine implements Line, Peer, Expiring {
 
   get id(): string {
     return this.#socket.data.id;
+  }
+
+  get arrival(): Arrival {
+    const { address, client, since } = this.#socket.data;
+    return { transport: "websocket", address, client, since };
   }
 
   get owner(): Owner {

@@ -5,6 +5,7 @@ import { networkOf } from "../../lib/network/addresses.ts";
 import { bearerToken } from "../../lib/network/bearer.ts";
 import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
 import { addressName, threadCosts } from "../../services/limits/costs.ts";
+import { clientOf } from "../connections/connection.ts";
 import { tellFault } from "../connections/faults.ts";
 import type { LineParts } from "../connections/line-parts.ts";
 import { createFrameRates } from "../limits/frame-rates.ts";
@@ -28,7 +29,7 @@ export function createWebSockets(
   parts: LineParts & Pick<SocketLineParts, "socketTopics"> & { socketSessions: SocketSessions },
 ) {
   const { admission, socketSessions, register, thread, backlog, heartbeats } = parts;
-  const { clientAddress, origins, limits, steadyClock, onCut, onError } = parts;
+  const { clientAddress, origins, limits, clock, steadyClock, onCut, onError } = parts;
 
   const lineParts = { socketTopics: parts.socketTopics, onWaiting: backlog.watch };
   const rates = createFrameRates({ ...limits, clock: steadyClock });
@@ -174,7 +175,8 @@ export function createWebSockets(
             "this path accepts only WebSocket connections (RFC 6455); for server-sent events, use /sse",
           );
         const opening = await openSession(request, address, owner);
-        const data = createSocketState({ id: requestId, address, owner, opening }, steadyClock.now());
+        const arrival = { address, client: clientOf(request), since: clock.now() };
+        const data = createSocketState({ id: requestId, ...arrival, owner, opening }, steadyClock.now());
         if (server.upgrade(request, { data, headers: { "X-Request-Id": requestId } })) {
           ignoreAbort(); // an upgrade does not abort the request, and the socket must not hold it
           return undefined;

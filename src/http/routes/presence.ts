@@ -2,7 +2,7 @@ import type { Operations } from "../../contract/operations/all.ts";
 import type { Feeds } from "../../services/feeds.ts";
 import type { Nodes } from "../../services/nodes/nodes.ts";
 import type { Presence } from "../../services/presence.ts";
-import { answerShowing } from "../answers/plain-answers.ts";
+import { answerDone, answerShowing } from "../answers/plain-answers.ts";
 import type { Bind } from "../bind.ts";
 
 type Services = { presence: Presence; feeds: Feeds; nodes: Pick<Nodes, "list"> };
@@ -18,5 +18,9 @@ export function bindPresence(bind: Bind, operations: Operations, { presence, fee
     const stream = await feeds.open({ org, filter, address, signal: request.signal, permit, onEnd: endSoon });
     return { status: 200, stream };
   });
+  bind(operations.listConnections, ({ params: { org, uid } }) => answerShowing(presence.connectionsOf(org, uid)));
+  bind(operations.closeConnection, ({ params: { org, uid, connection_id } }) =>
+    answerDone(presence.closeConnection(org, uid, connection_id)),
+  );
   bind(operations.listNodes, () => answerShowing(nodes.list()));
 }

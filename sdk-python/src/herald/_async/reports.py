@@ -12,6 +12,8 @@ from ..models import (
     Recipient,
     RecipientState,
     SystemMessageReport,
+    UserConnection,
+    UserConnectionList,
 )
 from .caller import AsyncCaller, AsyncPages
 
@@ -55,3 +57,11 @@ class AsyncReports(AsyncCaller):
     async def count_online(self, org: str, *, uids: Sequence[str] | None = None) -> OnlineCount:
         """Counts the users who are connected now, on all nodes, or those of `uids`."""
         return await self._call(OnlineCount, "listOnline", (org,), query={"count": True, "uids": uids})
+
+    async def connections(self, org: str, uid: str) -> list[UserConnection]:
+        """Where a user is connected now, on all nodes, the oldest connection first."""
+        return (await self._call(UserConnectionList, "listConnections", (org, uid)))["items"]
+
+    async def close_connection(self, org: str, uid: str, connection_id: str) -> None:
+        """Closes one connection of a user. Its client reconnects, and receives what it missed."""
+        await self._run("closeConnection", (org, uid, connection_id))

@@ -13,6 +13,8 @@ from ..models import (
     Recipient,
     RecipientState,
     SystemMessageReport,
+    UserConnection,
+    UserConnectionList,
 )
 from .caller import Caller, Pages
 
@@ -56,3 +58,11 @@ class Reports(Caller):
     def count_online(self, org: str, *, uids: Sequence[str] | None = None) -> OnlineCount:
         """Counts the users who are connected now, on all nodes, or those of `uids`."""
         return self._call(OnlineCount, "listOnline", (org,), query={"count": True, "uids": uids})
+
+    def connections(self, org: str, uid: str) -> list[UserConnection]:
+        """Where a user is connected now, on all nodes, the oldest connection first."""
+        return (self._call(UserConnectionList, "listConnections", (org, uid)))["items"]
+
+    def close_connection(self, org: str, uid: str, connection_id: str) -> None:
+        """Closes one connection of a user. Its client reconnects, and receives what it missed."""
+        self._run("closeConnection", (org, uid, connection_id))

@@ -22,3 +22,12 @@ export function nameField({ name }: NameOptions): { name?: string | null } {
 export function addPrefixOption(command: Command): Command {
   return command.option("--prefix <text>", "only those whose id or name begins with this text, ignoring case");
 }
+
+/** A command about one user: `herald users <name> <uid> --org …`. */
+export function addUserCommand(users: Command, name: string, description: string): Command {
+  return users
+    .command(name)
+    .description(description)
+    .argument("<uid>", "id of the user")
+    .requiredOption("--org <id>", "organization of the user");
+}

@@ -12,8 +12,16 @@ import {
   addOrganizationCommand,
   type InOrganization,
 } from "../../server-commands.ts";
+import { addConnectionCommands } from "./connections.ts";
 import { addOnlineCommand } from "./online.ts";
-import { addNameOptions, addPrefixOption, addYesOption, type NameOptions, nameField } from "./options.ts";
+import {
+  addNameOptions,
+  addPrefixOption,
+  addUserCommand,
+  addYesOption,
+  type NameOptions,
+  nameField,
+} from "./options.ts";
 
 const stateOf = ({ blocked }: User) => (blocked ? "blocked" : "active");
 
@@ -24,7 +32,7 @@ const columns: Column<User>[] = [
   { title: "CREATED", cell: ({ created_at }) => created_at },
 ];
 
-/** `herald users list`, `get`, `put`, `delete`, `block`, `unblock`, `sign-out` and `online`. */
+/** `herald users list`, `get`, `put`, `delete`, `block`, `unblock`, `sign-out`, `online`, `connections` and `disconnect`. */
 export function addUsersCommands(program: Command, output: Output): void {
   const description = "list, create, change, block, sign out and delete users, and see who is online";
   const users = addGroup(program, "users", description);
@@ -72,15 +80,7 @@ export function addUsersCommands(program: Command, output: Output): void {
     act: (admin, uid, { org }: InOrganization) => admin.endSessions(org, uid),
   });
   addOnlineCommand(users, output);
-}
-
-/** A command about one user: `herald users <name> <uid> --org …`. */
-function addUserCommand(users: Command, name: string, description: string): Command {
-  return users
-    .command(name)
-    .description(description)
-    .argument("<uid>", "id of the user")
-    .requiredOption("--org <id>", "organization of the user");
+  addConnectionCommands(users, output);
 }
 
 function addDelete(users: Command, output: Output): void {
