@@ -59,12 +59,19 @@ export function expiryPointer({ kind }: Pick<NewSend, "kind">): string {
   return kind === "system" ? "/messageSystem/expires_at" : "/message/expires_at";
 }
 
-/** When a send expires, in milliseconds since the Unix epoch. Throws for a time that is more than a year ahead. */
-function toExpiry(kind: NewSend["kind"], text: string | undefined, now: number): number | undefined {
-  if (text === undefined) return undefined;
-  const time = Date.parse(text);
-  if (!isWithinAYear(time, now)) throw invalidRequest(expiryPointer({ kind }), "must be at most a year ahead");
-  return time;
+/**
+ * When a send expires: in milliseconds since the Unix epoch, and as the event says it. Throws for a time that is more than a year
+ * ahead.
+ */
+function toExpiry(
+  kind: NewSend["kind"],
+  text: string | undefined,
+  now: number,
+): { expiresAt?: number; expires_at?: string } {
+  if (text === undefined) return {};
+  const expiresAt = Date.parse(text);
+  if (!isWithinAYear(expiresAt, now)) throw invalidRequest(expiryPointer({ kind }), "must be at most a year ahead");
+  return { expiresAt, expires_at: toIso(expiresAt) };
 }
 
 /** The outcome of a send that the log holds, stored now or by an earlier call, and what is known of its delivery. */
@@ -96,8 +103,7 @@ export function toMessageSend(
   permitOrganization(caller, organizationId);
   permitSender(caller, senderId);
   const { id: mid, body, cid, x, attachments: attached, silent } = content;
-  const expiresAt = toExpiry("message", content.expires_at, createdAt);
-  const expires_at = expiresAt === undefined ? undefined : toIso(expiresAt);
+  const { expiresAt, expires_at } = toExpiry("message", content.expires_at, createdAt);
   const id = createId();
   const files = attached.map(toNamedFile);
   const attachments = files.map((file) => ({ file_id: file.id, file_name: file.name }));
@@ -151,8 +157,7 @@ export async function toSystemSend(
   permitOrganization(caller, organizationId);
   permitSender(caller, senderId);
   const { id: givenMid, x, uids: givenUids, cid, keep_days, key, silent } = content;
-  const expiresAt = toExpiry("system", content.expires_at, createdAt);
-  const expires_at = expiresAt === undefined ? undefined : toIso(expiresAt);
+  const { expiresAt, expires_at } = toExpiry("system", content.expires_at, createdAt);
   const newId = createId();
   const mid = givenMid ?? newId;
   const { uids, sorted } = await toDistinct(givenUids ?? []);

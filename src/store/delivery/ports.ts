@@ -87,9 +87,8 @@ export const sentMessages = createMapping({
 });
 
 /**
- * A stored message or system message. Times in milliseconds since the Unix epoch. The payload of one that was taken back is empty, and
- * that of one that has expired soon.
- * `recipients` is how many users it was addressed to; `undefined` if to everyone, who are not counted at the send.
+ * A stored message or system message. Times in milliseconds since the Unix epoch. The payload is empty if it was taken back, and soon
+ * after it has expired. `recipients` is how many users it was addressed to; `undefined` if to everyone, who are not counted at the send.
  */
 export type SentEvent = Mapped<typeof sentEvents>;
 

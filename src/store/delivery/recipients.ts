@@ -5,7 +5,8 @@ import { receiptIdOf } from "./receipts.ts";
 
 type ReceiptRow = Row & { id: string; plays: string };
 
-// Nothing that was imported was sent to anybody. Each arm reads at most a page by its primary key, so that a page costs a page however many took part.
+// What was imported was sent to nobody. Each arm reads at most a page by its primary key, so that a page costs a page, however many
+// took part.
 const findStays = `SELECT uid, log_start, log_end FROM (
     SELECT uid, log_start, CAST(NULL AS BIGINT) AS log_end FROM participant
     WHERE org = ? AND cid = ? AND uid >= ? AND (uid > ? OR log_start > ?) ORDER BY uid LIMIT ?) AS present

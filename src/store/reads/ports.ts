@@ -50,8 +50,8 @@ export type ReadResult = number | "left" | "stale";
 /** Moves read marks. */
 export type ReadMarkWrites = {
   /**
-   * Moves the marks forward to the newest message of each read in one commit, never back, and emits an event for each author of what is newly read who
-   * still takes part. Returns one result per read, in order.
+   * Moves the marks forward to the newest message of each read in one commit, never back, and emits an event for each author of what
+   * is newly read who still takes part. Returns one result per read, in order.
    */
   markAll(reads: NewRead[]): Promise<ReadResult[]>;
 };
