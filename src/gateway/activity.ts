@@ -20,7 +20,7 @@ export type ActivityListener = {
 export type ActivityParts = {
   bus: Pick<ActivityBus, "followActivity">;
   presence: Pick<Presence, "onlineAmong">;
-  acquaintances: Pick<Acquaintances, "idsAmong" | "lastSeen">;
+  acquaintances: Pick<Acquaintances, "idsAmong" | "lastSeen" | "lastSeenAmong">;
   clock: Clock;
   onError(error: unknown): void;
 };
@@ -132,6 +132,11 @@ export function createActivity({ bus, presence, acquaintances, clock, onError }:
     }
   }
 
+  /** 0 of a user who is online, otherwise the seconds since the user was seen. */
+  function activityOf(isOnline: boolean, seenAt: number): number {
+    return isOnline ? 0 : Math.max(1, Math.floor((clock.now() - seenAt) / 1000));
+  }
+
   /** Nodes that do not answer are reported elsewhere, and the next check asks again. */
   function tellUnexpected(error: unknown): void {
     if (!(error instanceof HeraldError && error.code === "unavailable")) onError(error);
@@ -159,7 +164,19 @@ export function createActivity({ bus, presence, acquaintances, clock, onError }:
         throw error;
       }
       if (user.listeners.has(listener)) user.listeners.set(listener, true);
-      return user.isOnline === true ? 0 : Math.max(1, Math.floor((clock.now() - seenAt) / 1000));
+      return activityOf(user.isOnline === true, seenAt);
+    },
+    /**
+     * `last_activity` of those of the users who share a conversation with the asker, without a subscription. Throws `unavailable` if
+     * not all nodes answer.
+     */
+    async of(
+      { org, uid }: Pick<ActivityListener, "org" | "uid">,
+      ids: readonly string[],
+    ): Promise<Record<string, number>> {
+      const seen = await acquaintances.lastSeenAmong(org, uid, ids);
+      const online = await presence.onlineAmong(org, [...seen.keys()]);
+      return Object.fromEntries([...seen].map(([id, seenAt]) => [id, activityOf(online.has(id), seenAt)]));
     },
     /** Ends the connection's subscription, if it has one. */
     unsubscribe,

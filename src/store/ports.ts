@@ -271,11 +271,8 @@ export type ParticipantReads = {
 export type AcquaintanceReads = {
   /** The users among `ids` whom the user knows, and the user itself, by id. */
   among(org: string, uid: string, ids: readonly string[]): Promise<Entity[]>;
-  /**
-   * When a user whom `uid` knows was last seen, or else was created, in milliseconds since the Unix epoch; `undefined` if
-   * `uid` knows no such user.
-   */
-  lastSeen(org: string, uid: string, other: string): Promise<number | undefined>;
+  /** When each of those was last seen, or else was created, in milliseconds since the Unix epoch. */
+  lastSeen(org: string, uid: string, ids: readonly string[]): Promise<Map<string, number>>;
   /** Those of `cids` in which the user takes part, by id. */
   conversationsAmong(org: string, uid: string, cids: readonly string[]): Promise<string[]>;
 };

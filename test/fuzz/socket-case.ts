@@ -22,6 +22,7 @@ function requestText(random: Random, { token, cid }: Place): Buffer {
     get_users_by_ids: { ids: ["alice"] },
     get_participants_by_cids: { cids: [cid] },
     get_file_urls: { file_ids: ["01a1f910-5800-7b1a-8c3d-4e5f60718293"] },
+    user_last_activity: { ids: ["alice"] },
     user_last_activity_subscribe: { id: "alice" },
   };
   const operation = pick(random, Object.keys(frameRequests) as [string]);

@@ -126,6 +126,7 @@ export const frames: Record<FrameOperation, ((ids: Ids) => object)[]> = {
   get_users_by_ids: [({ uid }) => ({ ids: [uid] })],
   get_participants_by_cids: [({ cid }) => ({ cids: [cid] })],
   get_file_urls: [({ fileId }) => ({ file_ids: [fileId] })],
+  user_last_activity: [({ uid }) => ({ ids: [uid] })],
   user_last_activity_subscribe: [({ uid }) => ({ id: uid })],
   user_last_activity_unsubscribe: [() => ({})],
   user_logout: [], // names nothing, and ends the connection

@@ -146,6 +146,13 @@ export const frameExchanges: Record<FrameOperation, FrameExchange> = {
     request: { file_ids: [exampleIds.file] },
     response: { file_urls: { [exampleIds.file]: `/files/${exampleIds.file}?signature=eyJhbGciOiJIUzI1NiJ9.e30.c2ln` } },
   }),
+  user_last_activity: exchange("user_last_activity", {
+    summary:
+      "Tells when users who share a conversation with the user were last active. Others are left out, whether they exist or not.",
+    id: "15",
+    request: { ids: [exampleIds.user] },
+    response: { last_activity: { [exampleIds.user]: 42 } },
+  }),
   user_last_activity_subscribe: exchange("user_last_activity_subscribe", {
     summary:
       "From now on, this connection hears `last_activity` of a user who shares a conversation with its own, and of no other user. The response says what is so now; for a user who never connected, since the user was created.",

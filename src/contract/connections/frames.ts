@@ -80,6 +80,9 @@ export const frameRequests = {
   get_file_urls: z.strictObject({
     file_ids: identifiers("file", maxNamed).meta({ description: "The `file_id`s of attachments." }),
   }),
+  user_last_activity: z.strictObject({
+    ids: identifiers("user", maxNamed).meta({ description: "The users." }),
+  }),
   user_last_activity_subscribe: z.strictObject({ id: identifier.meta({ description: "The user." }) }),
   user_last_activity_unsubscribe: z.strictObject({}),
   user_logout: z.strictObject({}),
@@ -183,6 +186,7 @@ export const frameResponses = {
         "By `file_id`: the address of each of the files that the user may download, relative to the server's. It is valid for 10 minutes, for this user and file only.",
     }),
   }),
+  user_last_activity: z.strictObject({ last_activity: lastActivity }),
   user_last_activity_subscribe: z.strictObject({ last_activity: lastActivity }),
   user_last_activity_unsubscribe: z.strictObject({ success: z.literal(true) }),
   user_logout: z.strictObject({ success: z.literal(true) }),

@@ -22,7 +22,6 @@ export const unsupportedRequests: Readonly<Record<string, string>> = {
   user_send_otp: passwords,
   user_reset_password: passwords,
   user_search: "your backend finds users with `GET /admin/organizations/{org}/users`",
-  user_last_activity: online,
   online_list: online,
   activity_status: online,
   message_edit: "your backend edits with `PUT /admin/message`",

@@ -21,7 +21,7 @@ test("a list of conversations costs more than its size, for the unread messages 
       receipts: { acknowledge: neverUsed },
       reads: { markAs: neverUsed },
       inboxes: { list: neverUsed, mark: neverUsed, countUnread: neverUsed },
-      activity: { subscribe: neverUsed, unsubscribe: neverUsed },
+      activity: { of: neverUsed, subscribe: neverUsed, unsubscribe: neverUsed },
       acquaintances: { usersByIds: neverUsed, participantsByCids: neverUsed },
       fileAddresses: { urlsOf: neverUsed },
       onAcknowledged: neverUsed,

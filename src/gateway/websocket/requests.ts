@@ -25,7 +25,7 @@ export type RequestServices = {
 };
 
 type Dependencies = RequestServices & {
-  activity: Pick<Activity, "subscribe" | "unsubscribe">;
+  activity: Pick<Activity, "of" | "subscribe" | "unsubscribe">;
   /** Called when receipts of a connection are stored. */
   onAcknowledged(connection: Asker, ids: readonly string[]): void;
 };
@@ -110,6 +110,10 @@ export function createRequestHandler(dependencies: Dependencies): RequestHandler
     get_file_urls: on(frameRequests.get_file_urls, async (asker, { file_ids }) => {
       const file_urls = await fileAddresses.urlsOf(asker, file_ids);
       return { body: { file_urls }, addedCost: requestCosts.lookups(file_ids.length) };
+    }),
+    user_last_activity: on(frameRequests.user_last_activity, async (asker, { ids }) => {
+      const last_activity = await activity.of(asker, ids);
+      return { body: { last_activity }, addedCost: requestCosts.lookups(ids.length) };
     }),
     user_last_activity_subscribe: on(frameRequests.user_last_activity_subscribe, async (asker, { id }) => {
       const seconds = await activity.subscribe(asker, id);

@@ -18,13 +18,20 @@ export type Acquaintances = ReturnType<typeof createAcquaintances>;
 
 /** Creates the acquaintances of users. */
 export function createAcquaintances({ acquaintances, participants }: Dependencies) {
-  async function among(org: string, uid: string, ids: readonly string[]): Promise<Entity[]> {
+  /** Reads about users, some at a time, in the order of their ids. */
+  async function inParts<Found>(
+    ids: readonly string[],
+    read: (some: string[]) => Promise<Iterable<Found>>,
+  ): Promise<Found[]> {
     const distinct = [...new Set(ids)].sort();
-    const users: Entity[] = [];
+    const found: Found[] = [];
     for (let from = 0; from < distinct.length; from += usersAtOnce)
-      users.push(...(await acquaintances.among(org, uid, distinct.slice(from, from + usersAtOnce))));
-    return users;
+      found.push(...(await read(distinct.slice(from, from + usersAtOnce))));
+    return found;
   }
+
+  const among = (org: string, uid: string, ids: readonly string[]) =>
+    inParts(ids, (some) => acquaintances.among(org, uid, some));
 
   return {
     /** Those of `ids` who share a conversation with the user, and the user itself, by id. */
@@ -40,9 +47,13 @@ export function createAcquaintances({ acquaintances, participants }: Dependencie
      * user shares no conversation with `other`, whether there is such a user or not.
      */
     async lastSeen(org: string, uid: string, other: string): Promise<number> {
-      const seenAt = await acquaintances.lastSeen(org, uid, other);
+      const seenAt = (await acquaintances.lastSeen(org, uid, [other])).get(other);
       if (seenAt === undefined) throw stranger(uid, other);
       return seenAt;
+    },
+    /** The same for those of `ids` who share a conversation with the user, and the user itself. */
+    async lastSeenAmong(org: string, uid: string, ids: readonly string[]): Promise<Map<string, number>> {
+      return new Map(await inParts(ids, (some) => acquaintances.lastSeen(org, uid, some)));
     },
     /** The participants of those of `cids` in which the user takes part: at most 1,000 of each, and 5,000 together. */
     async participantsByCids(org: string, uid: string, cids: readonly string[]): Promise<ParticipantLists> {

@@ -155,9 +155,9 @@ export function createAcquaintanceReads({ reader }: { reader: Reader }): Acquain
     reader.allOf<SeenRow>(org, findAmong, org, JSON.stringify(ids), uid, uid);
   return {
     among: (org, uid, ids) => entities.readAll(find(org, uid, ids)),
-    async lastSeen(org, uid, other) {
-      const [row] = await find(org, uid, [other]);
-      return row && Number(row.seen_at ?? row.created_at);
+    async lastSeen(org, uid, ids) {
+      const rows = await find(org, uid, ids);
+      return new Map(rows.map(({ id, seen_at, created_at }) => [id, Number(seen_at ?? created_at)]));
     },
     async conversationsAmong(org, uid, cids) {
       const rows = await reader.allOf<{ cid: string }>(org, findOwn, org, uid, JSON.stringify(cids));

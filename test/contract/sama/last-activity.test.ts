@@ -88,3 +88,27 @@ describe("user_last_activity_subscribe", () => {
     await eventually(async () => (await subscriptions()) === 0 || undefined, "no subscription");
   });
 });
+
+describe("user_last_activity", () => {
+  test("tells it of several users at once, without a subscription, and leaves strangers out", async () => {
+    const org = await createOrganization(herald());
+    await org.conversation(["alice", "bob", "carol"]);
+    await org.conversation(["dave"]);
+    using alice = await openSamaClient(org, "alice");
+    using bob = await org.socket("bob");
+    const ids = ["bob", "carol", "dave", "nobody", "bob"];
+    const activity = await alice.request("user_last_activity", { ids }, "last_activity");
+    expect(activity).toEqual({ bob: 0, carol: expect.any(Number) });
+    expect(activity.carol).toBeGreaterThan(0);
+    expect(await alice.request("user_last_activity", { ids: ["nobody"] }, "last_activity")).toEqual({});
+    bob.terminate();
+    await bob.closed;
+    await eventually(async () => {
+      const { bob: seconds = 0 } = await alice.request("user_last_activity", { ids: ["bob"] }, "last_activity");
+      return seconds > 0 ? true : undefined;
+    }, "bob to be offline");
+    for (const data of [{}, { ids: "bob" }, { id: "bob" }, { ids: [] }, { ids: Array(101).fill("bob") }])
+      await expect(alice.request("user_last_activity", data, "last_activity")).rejects.toMatchObject({ status: 422 });
+    await org.expectNothingElse(alice.socket);
+  });
+});

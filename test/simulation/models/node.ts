@@ -224,6 +224,7 @@ export function createNode(options: Options): Node {
       participantsByCids: neverUsed,
       idsAmong: neverUsed,
       lastSeen: neverUsed,
+      lastSeenAmong: neverUsed,
     },
     presence: { onlineAmong: neverUsed },
     lastSeen: { note: () => undefined },
