@@ -219,6 +219,8 @@ export type AuditEntry = {
     key?: string;
     /** The `jti` of a token. */
     token?: string;
+    /** The connection that the call closed. */
+    connection?: string;
 
     /** The user on whose behalf it was made. */
     sender?: string;

@@ -13,6 +13,7 @@ export const auditTarget = z
     conversation: id("The conversation."),
     key: id("The API key."),
     token: id("The `jti` of the revoked token."),
+    connection: id("The connection that the call closed."),
     sender: id("The `senderId` of the send."),
     message: id("The message or system message that the call read, or the message that it edited."),
     messages: z

@@ -48,6 +48,7 @@ const others = [
   "deleteUser",
   "revokeToken",
   "deleteSessions",
+  "closeConnection",
   "deleteConversation",
   "deleteParticipant",
   "deleteScheduled",

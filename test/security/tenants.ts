@@ -1,4 +1,5 @@
 import { decodeJwt } from "jose";
+import { openSocket } from "../harness/clients/socket.ts";
 import { uniqueId } from "../harness/random.ts";
 import { filesOf } from "../harness/servers/files.ts";
 import type { Herald } from "../harness/servers/herald.ts";
@@ -14,6 +15,7 @@ export type Ids = {
   systemMid: string;
   keyId: string;
   tokenId: string;
+  connectionId: string;
   scheduledId: string;
   webhookId: string;
   deliveryId: string;
@@ -46,6 +48,7 @@ export function idsOfNothing(): Ids {
     systemMid: uniqueId("notice-canary-of-nothing"),
     keyId: Bun.randomUUIDv7(),
     tokenId: uniqueId("token-canary-of-nothing"),
+    connectionId: Bun.randomUUIDv7(),
     scheduledId: uniqueId("later-canary-of-nothing"),
     webhookId: uniqueId("hook-canary-of-nothing"),
     deliveryId: Bun.randomUUIDv7(),
@@ -90,14 +93,15 @@ export async function createTenant(herald: Herald, mark: string): Promise<Tenant
   };
   const token = await org.token("alice");
   const tokenId = String(decodeJwt(token).jti);
-  const shared = { org: org.id, uid: "alice", cid: "room", keyId: id, tokenId, ...sent };
+  const connectionId = String((await (await openSocket(herald.url)).request("connect", { token })).connection_id);
+  const shared = { org: org.id, uid: "alice", cid: "room", keyId: id, tokenId, connectionId, ...sent };
   const ownSent = {
     ...(await say(own.cid, await file())),
     systemMid: await notify(uniqueId(`notice-${mark}`)),
     scheduledId: await later(uniqueId(`later-${mark}`)),
     ...(await hook(uniqueId(`hook-${mark}`))),
   };
-  return { org, key, shared, own: { ...own, ...ownSent, tokenId }, token };
+  return { org, key, shared, own: { ...own, ...ownSent, tokenId, connectionId }, token };
 }
 
 /** Everything of a tenant that calls can change, in one text. */

@@ -10,6 +10,7 @@ const pathIds: Record<string, (ids: Ids) => string> = {
   id: ({ keyId }) => keyId,
   server_mid: ({ messageId }) => messageId,
   jti: ({ tokenId }) => tokenId,
+  connection_id: ({ connectionId }) => connectionId,
   mid: ({ systemMid }) => systemMid,
   sid: ({ scheduledId }) => scheduledId,
   wid: ({ webhookId }) => webhookId,

@@ -40,6 +40,7 @@ export function createRecorder(
         conversation: params.cid,
         key: params.id,
         token: params.jti,
+        connection: params.connection_id,
         scheduled: params.sid,
         webhook: params.wid,
         delivery: params.did,

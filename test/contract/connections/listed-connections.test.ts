@@ -25,9 +25,11 @@ describe("the connections of a user", () => {
     const nodes = await herald().admin<{ items: { id: string }[] }>("GET", "/admin/nodes");
     const [phone, stream] = body.items;
     expect(body.items).toHaveLength(2);
-    const shared = { node: nodes.body.items[0]?.id, address: "127.0.0.1", waiting_bytes: 0 };
+    const shared = { address: "127.0.0.1", waiting_bytes: 0 };
     expect(phone).toMatchObject({ ...shared, transport: "websocket", device_id: "phone", client: null });
     expect(stream).toMatchObject({ ...shared, transport: "sse", device_id: null, client: navigator.userAgent });
+    const ids = nodes.body.items.map(({ id }) => id);
+    expect(ids).toEqual(expect.arrayContaining(body.items.map(({ node }) => node)));
     const opened = body.items.map(({ since }) => Date.parse(since));
     expect(opened).toEqual(opened.toSorted());
     expect(opened[0]).toBeGreaterThanOrEqual(before);
@@ -54,6 +56,12 @@ describe("the connections of a user", () => {
     expectProblem(await close(org, "bob", idOf("phone")), 404, "not_found");
     expect((await close(org, "alice", idOf("phone"))).status).toBe(204);
     await expectClosed(phone, 1012);
+    const query = `organization=${encodeURIComponent(org.id)}&operation=closeConnection&result=done`;
+    const { items: entries } = (await herald().admin<{ items: { target: object }[] }>("GET", `/admin/audit?${query}`))
+      .body;
+    expect(entries.map(({ target }) => target)).toEqual([
+      { organization: org.id, user: "alice", connection: idOf("phone") },
+    ]);
     expect((await close(org, "alice", idOf(null))).status).toBe(204);
     await stream.closed;
     await eventually(async () => (await listOf(org, "alice")).body.items.length === 1 || undefined, "one is left");

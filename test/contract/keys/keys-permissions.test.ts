@@ -68,6 +68,8 @@ const expected: Record<string, string> = {
   downloadFile: "history:read",
   deleteFile: "files:write",
   listOnline: "observe",
+  listConnections: "observe",
+  closeConnection: "directory:write",
   listNodes: "observe",
   streamEvents: "observe",
   createKey: "keys:manage",
