@@ -37,7 +37,8 @@ const named: Record<string, (ids: Ids) => string[][]> = {
   message_not_found: ({ messageId, systemMid }) => [[messageId], [systemMid]],
   file_not_found: ({ fileId }) => [[fileId]],
   already_sent: ({ scheduledId }) => [[scheduledId]],
-  not_found: ({ keyId, scheduledId, webhookId, deliveryId }) => [[keyId], [scheduledId], [webhookId], [deliveryId]],
+  not_found: ({ keyId, scheduledId, webhookId, deliveryId, connectionId }) =>
+    [keyId, scheduledId, webhookId, deliveryId, connectionId].map((id) => [id]),
 };
 
 /** Whether a call would make what later calls are to find missing, or remove what they are to find. */
