@@ -64,7 +64,8 @@ async function plan(sql: Looking, { org, sender, ids }: NewSystemRecall): Promis
   );
   const groups = new Map<string, SystemGroup>();
   const missing = new Set(ids);
-  for (const row of found) {
+  // In the order of the request, whatever order the database finds them in.
+  for (const row of found.toSorted((one, other) => ids.indexOf(one.mid) - ids.indexOf(other.mid))) {
     const { mid, cid, uids } = row;
     const conversation = cid === null ? undefined : conversations.get(cid);
     const isThere = cid === null || (conversation !== undefined && isIn(conversation, row));
