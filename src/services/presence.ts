@@ -1,6 +1,6 @@
 import type { Bus, ConnectionsQuestion, PresenceAnswer, PresenceQuestion } from "../bus/bus.ts";
 import { unavailable } from "../contract/errors/errors.ts";
-import { absent, errorAbout } from "../contract/errors/naming.ts";
+import { absent } from "../contract/errors/naming.ts";
 import {
   maxUsersWithDevices,
   type OnlineCount,
@@ -10,7 +10,7 @@ import {
 import { encodeCursor } from "../lib/text/cursor.ts";
 import { compareBytes } from "../lib/text/text.ts";
 import type { Organizations, UserReads } from "../store/ports.ts";
-import { refuseMissing, requireOrganization } from "./directory/directory.ts";
+import { requireOrganization, requireUser } from "./directory/directory.ts";
 import type { Nodes } from "./nodes/nodes.ts";
 import { idPlace, type Page, type PageQuery, parseCursor } from "./pages.ts";
 
@@ -58,8 +58,7 @@ export function createPresence({ organizations, users, nodes, bus }: Dependencie
     uid: string,
     question: ConnectionsQuestion,
   ): Promise<UserConnectionList> {
-    if ((await users.get(org, uid)) === undefined)
-      await refuseMissing(organizations, org, errorAbout("user_not_found", { user: uid }));
+    await requireUser({ organizations, users }, org, uid);
     const answers = await askNodes({ org, uids: [uid], connections: question });
     const items = [...answers].flatMap(([node, { connections }]) => {
       if (connections === undefined)

@@ -46,12 +46,19 @@ export async function refuseMissing(
   throw error;
 }
 
+/** Throws `user_not_found` or `organization_not_found` unless the user exists. */
+export async function requireUser(
+  { organizations, users }: { organizations: Pick<Organizations, "get">; users: Pick<Users, "get"> },
+  org: string,
+  uid: string,
+): Promise<Entity> {
+  const user = await users.get(org, uid);
+  return user ?? (await refuseMissing(organizations, org, errorAbout("user_not_found", { user: uid })));
+}
+
 /** Creates the directory of organizations and users. */
-export function createDirectory({ organizations, users, keys, tokens, clock }: Dependencies) {
-  async function requireUser(org: string, uid: string): Promise<Entity> {
-    const user = await users.get(org, uid);
-    return user ?? (await refuseMissing(organizations, org, errorAbout("user_not_found", { user: uid })));
-  }
+export function createDirectory(dependencies: Dependencies) {
+  const { organizations, users, keys, tokens, clock } = dependencies;
 
   return {
     /** Creates or renames an organization for the server itself; calls use `OrganizationDirectory`. */
@@ -80,11 +87,11 @@ export function createDirectory({ organizations, users, keys, tokens, clock }: D
       return { resource: toUser(put.entity), isNew: put.isNew };
     },
     async getUser(org: string, uid: string): Promise<User> {
-      return toUser(await requireUser(org, uid));
+      return toUser(await requireUser(dependencies, org, uid));
     },
     /** Deletes a user: removes them from all conversations, closes their connections and refuses their tokens. */
     async deleteUser(org: string, uid: string): Promise<void> {
-      if (!(await users.remove(org, uid, clock.now()))) await requireUser(org, uid);
+      if (!(await users.remove(org, uid, clock.now()))) await requireUser(dependencies, org, uid);
     },
     async listUsers(org: string, query: PrefixQuery): Promise<Page<User>> {
       await requireOrganization(organizations, org);
@@ -95,7 +102,7 @@ export function createDirectory({ organizations, users, keys, tokens, clock }: D
       caller: Caller,
       { org, uid, ttlSeconds }: { org: string; uid: string; ttlSeconds: number },
     ): Promise<{ token: string; expires_at: string }> {
-      await requireUser(org, uid);
+      await requireUser(dependencies, org, uid);
       await requireValidKey(keys, caller, clock.now());
       const { token, expiresAt } = await tokens.issue({
         org,
@@ -107,11 +114,11 @@ export function createDirectory({ organizations, users, keys, tokens, clock }: D
     },
     /** Revokes one token; does nothing if it is revoked already. */
     async revokeToken(org: string, uid: string, jti: string): Promise<void> {
-      if (!(await users.revokeToken(org, uid, jti, clock.now()))) await requireUser(org, uid);
+      if (!(await users.revokeToken(org, uid, jti, clock.now()))) await requireUser(dependencies, org, uid);
     },
     /** Signs a user out everywhere. */
     async endSessions(org: string, uid: string): Promise<void> {
-      if (!(await users.endSessions(org, uid, clock.now()))) await requireUser(org, uid);
+      if (!(await users.endSessions(org, uid, clock.now()))) await requireUser(dependencies, org, uid);
     },
   };
 }

@@ -13,8 +13,8 @@ import type { Clock } from "../../lib/time/clock.ts";
 import { type TimedRange, timeOf } from "../../lib/timed-ranges.ts";
 import type { InboxPlace, InboxReads, InboxStart, InboxWrites, Marks, NewMark } from "../../store/inbox/ports.ts";
 import type { History } from "../../store/messages/ports.ts";
-import type { LogReader, UserReads } from "../../store/ports.ts";
-import { refuseMissing } from "../directory/directory.ts";
+import type { LogReader, Organizations, UserReads } from "../../store/ports.ts";
+import { requireUser } from "../directory/directory.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import { type Page, type PageQuery, parseCursor } from "../pages.ts";
 import { failAlone, type Outcome, resultOf } from "./fail-alone.ts";
@@ -24,7 +24,7 @@ type Dependencies = {
   history: Pick<History, "messagesAt">;
   log: Pick<LogReader, "heads">;
   users: Pick<UserReads, "get">;
-  organizations: Parameters<typeof refuseMissing>[0];
+  organizations: Pick<Organizations, "get">;
   use: Pick<OrganizationUse, "admitChange">;
   clock: Clock;
 };
@@ -51,7 +51,7 @@ export type Inboxes = ReturnType<typeof createInboxes>;
 
 /** Creates inboxes on the store. Marks of one turn of the event loop, and those that arrive during a commit, share one. */
 export function createInboxes(dependencies: Dependencies) {
-  const { inboxes, history, log, users, organizations, use, clock } = dependencies;
+  const { inboxes, history, log, use, clock } = dependencies;
   const batcher = createBatcher<NewMark, Outcome<void>>({
     flush: failAlone(async (marks: NewMark[]) => {
       await inboxes.markAll(marks);
@@ -124,8 +124,7 @@ export function createInboxes(dependencies: Dependencies) {
       uid: string,
       { limit, cursor, unread }: PageQuery & { unread: boolean },
     ): Promise<Page<InboxItem>> {
-      if ((await users.get(org, uid)) === undefined)
-        await refuseMissing(organizations, org, errorAbout("user_not_found", { user: uid }));
+      await requireUser(dependencies, org, uid);
       const before = parseCursor(cursor, inboxPlace)?.before;
       const { items, last, isWhole } = await read(org, uid, { limit, before, isUnread: unread });
       return { items, cursor: isWhole || last === undefined ? null : encodeCursor({ before: last.offset }) };
