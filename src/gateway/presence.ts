@@ -9,8 +9,8 @@ const maxPageBytes = 64 * 1024;
 const maxDevices = 50;
 
 /**
- * Answers a presence question from this node's live connections; nothing of it is stored. Closes a connection if asked to. A page ends shortly after 64
- * KiB of JSON whatever its limit, as messages between nodes are limited too.
+ * Answers a presence question from this node's live connections; nothing of it is stored. Closes a connection if asked to. A page
+ * ends shortly after 64 KiB of JSON whatever its limit, as messages between nodes are limited too.
  */
 export function answerPresence(
   roster: Roster,

@@ -35,8 +35,8 @@ export function createTransferCalls({ root, key, fetch }: { root: string; key: s
 
   return {
     /**
-     * Imports users, conversations, participants, messages of the past and inboxes. Yields the report as it comes; the import goes on while it
-     * is read. After a break, import the same records again: what is there already is skipped.
+     * Imports users, conversations, participants, messages of the past and inboxes. Yields the report as it comes; the import goes on
+     * while it is read. After a break, import the same records again: what is there already is skipped.
      */
     importRecords(
       org: string,

@@ -2,7 +2,7 @@ import { type HeraldError, invalidRequest } from "../../contract/errors/errors.t
 import { errorAbout } from "../../contract/errors/naming.ts";
 import { anyBytes } from "../../contract/files.ts";
 import { isWithinAYear, toIso, toSeconds } from "../../contract/identifiers.ts";
-import type { Message, SystemMessageEvent } from "../../contract/messages/events.ts";
+import type { Message } from "../../contract/messages/events.ts";
 import { keptUntil } from "../../contract/messages/inbox.ts";
 import type {
   SendMessageRequest,
@@ -20,6 +20,7 @@ import type { AwaitedSends, Waited, WaitWish } from "../delivery/awaited-sends.t
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
 import type { OrganizationUse, TellStored } from "../limits/organization-use.ts";
 import { keptIdOf } from "./kept-ids.ts";
+import { systemPayloadOf } from "./system-event.ts";
 
 /** The response to a send, whether an earlier call stored it, and what is known of its delivery if the caller waited. */
 export type Sent<Body> = { body: Body; isReplay: boolean; waited?: Waited | undefined };
@@ -162,20 +163,8 @@ export async function toSystemSend(
   const mid = givenMid ?? newId;
   const { uids, sorted } = await toDistinct(givenUids ?? []);
   const recipients = givenUids !== undefined ? sorted : cid !== undefined ? { cid } : "everyone";
-  const event: SystemMessageEvent = {
-    system_message: {
-      _id: mid,
-      t: toSeconds(createdAt),
-      from: senderId,
-      x,
-      ...(cid !== undefined && { cid }),
-      ...(keep_days !== undefined && { created_at: toIso(createdAt) }),
-      ...(key !== undefined && { key }),
-      ...(silent && { silent }),
-      ...(expires_at !== undefined && { expires_at }),
-    },
-  };
   const kept = keep_days === undefined ? undefined : { until: keptUntil(createdAt, keep_days), key };
+  const said = { mid, sender: senderId, x, cid, createdAt, isKept: kept !== undefined, key, silent, expiresAt };
   return {
     org: organizationId,
     kind: "system",
@@ -184,7 +173,7 @@ export async function toSystemSend(
     sender: senderId,
     mid,
     fingerprint: fingerprintOf([x, recipients, ...optionsOf({ keep_days, key, silent, expires_at })]),
-    payload: JSON.stringify(event),
+    payload: systemPayloadOf(said),
     uids,
     kept,
     silent,

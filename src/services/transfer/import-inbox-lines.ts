@@ -1,5 +1,3 @@
-import { toIso, toSeconds } from "../../contract/identifiers.ts";
-import type { SystemMessageEvent } from "../../contract/messages/events.ts";
 import { validate } from "../../contract/requests.ts";
 import type { ImportLines } from "../../contract/transfer/lines.ts";
 import type {
@@ -9,6 +7,7 @@ import type {
   ImportedSystemMessage,
 } from "../../store/transfer/ports.ts";
 import { keptIdOf } from "../messages/kept-ids.ts";
+import { systemPayloadOf } from "../messages/system-event.ts";
 import { requirePast } from "./line-times.ts";
 
 type Options = {
@@ -39,23 +38,10 @@ export function createInboxLineReader({ schemas, recipientsOfItem, now }: Option
         created_at: createdAt,
         key,
         silent,
-        expires_at,
+        expires_at: expiresAt,
       } = line;
       requirePast("/system_message/created_at", createdAt, now());
-      const event: SystemMessageEvent = {
-        system_message: {
-          _id: mid,
-          t: toSeconds(createdAt),
-          from: sender,
-          x,
-          ...(cid !== undefined && { cid }),
-          created_at: toIso(createdAt),
-          ...(key !== undefined && { key }),
-          ...(silent && { silent }),
-          ...(expires_at !== undefined && { expires_at: toIso(expires_at) }),
-        },
-      };
-      const isOver = Math.min(line.kept_until, expires_at ?? line.kept_until) <= now();
+      const isOver = Math.min(line.kept_until, expiresAt ?? line.kept_until) <= now();
       const kept = { until: isOver ? createdAt : line.kept_until, key };
       const of = {
         id: eventIdOf(org, line),
@@ -64,10 +50,11 @@ export function createInboxLineReader({ schemas, recipientsOfItem, now }: Option
         isOver,
         kept,
         silent,
-        expiresAt: isOver ? undefined : expires_at,
+        expiresAt: isOver ? undefined : expiresAt,
       };
       const uids = [...new Set(given)];
-      const content = { cid, uids, payload: isOver ? "" : JSON.stringify(event), createdAt };
+      const said = { mid, sender, x, cid, createdAt, isKept: true, key, silent, expiresAt };
+      const content = { cid, uids, payload: isOver ? "" : systemPayloadOf(said), createdAt };
       const items: (ImportedSystemMessage | ImportedRecipients)[] = [
         { kind: "system_message", ...of, ...content, recipients: uids.slice(0, recipientsOfItem) },
       ];

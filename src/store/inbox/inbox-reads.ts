@@ -1,6 +1,6 @@
 import { kindOf } from "../../contract/log/log-event.ts";
 import { isObject, objectWith } from "../../lib/json/json-values.ts";
-import { withinBytes } from "../log/page-bytes.ts";
+import { payloadOfPage, withinBytes } from "../log/page-bytes.ts";
 import { beginning } from "../log/past.ts";
 import { hasText, lasts } from "../messages/expiry-rule.ts";
 import type { MissedEvent } from "../messages/ports.ts";
@@ -72,7 +72,7 @@ export function createInboxReads({ reader }: { reader: Reader }): InboxReads & M
     `SELECT e.org, e."offset", e.id, e.kind, e.cid, e.expires_at, OCTET_LENGTH(e.payload) AS bytes FROM (${missed}) AS mine
       JOIN event e ON e.org = ? AND e."offset" = mine.o AND ${hasText(dialect, "e")} ORDER BY e."offset" LIMIT ?`,
     {
-      columns: `"offset", id, kind, cid, expires_at, (SELECT payload FROM event WHERE event.org = page.org AND event."offset" = page."offset") AS payload`,
+      columns: `"offset", id, kind, cid, expires_at, ${payloadOfPage}`,
       maxBytes: "?",
     },
   );

@@ -1,5 +1,8 @@
 const pageBytes = 4 * 1024 * 1024;
 
+/** The SQL of the text of an event in such a page, which needs the columns `org` and `"offset"`: no more texts are read than fit it. */
+export const payloadOfPage = `(SELECT payload FROM event WHERE event.org = page.org AND event."offset" = page."offset") AS payload`;
+
 type Options = { order?: "ASC" | "DESC"; columns?: string; maxBytes?: number | "?" };
 
 /**

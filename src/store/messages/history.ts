@@ -1,5 +1,5 @@
 import { kindOf } from "../../contract/log/log-event.ts";
-import { withinBytes } from "../log/page-bytes.ts";
+import { payloadOfPage, withinBytes } from "../log/page-bytes.ts";
 import { isMessageOf, isOfConversation } from "../log/past.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Reader } from "../sql/driver.ts";
@@ -29,7 +29,6 @@ const beginning = Number.MIN_SAFE_INTEGER;
 
 // Reads payloads only once the rows of the page are known: SQLite would otherwise sort and carry those of all
 // candidates.
-const payloadOfPage = `(SELECT payload FROM event WHERE event.org = page.org AND event."offset" = page."offset") AS payload`;
 
 const readPage = (dialect: Dialect, order: "ASC" | "DESC") =>
   withinBytes(

@@ -1,7 +1,7 @@
 import { rowsOfStatement } from "../../lib/queues/steps.ts";
 import { itemsAfter, itemsOf, readMarks } from "../inbox/inbox-reads.ts";
 import { behindConversations, cidOf, cidOfEveryone, ends, pastOf, placeOf, wasThere } from "../inbox/places.ts";
-import { withinBytes } from "../log/page-bytes.ts";
+import { payloadOfPage, withinBytes } from "../log/page-bytes.ts";
 import { isOfConversation, isSystemMessage } from "../log/past.ts";
 import type { Reader, Row, SqlValue } from "../sql/driver.ts";
 import type { ExportedStays, ExportOf, InboxExportReads, Range } from "./ports.ts";
@@ -10,7 +10,8 @@ type NameRow = Row & { offset: number; sender: string; id: string; created_at: n
 type ItemRow = NameRow & { cid: string | null; kept_until: number; payload: string };
 type StayRow = Row & { uid: string; after: number; up_to: number; is_there: number };
 
-const bytesOfPage = 256 * 1024;
+/** How many bytes a page of an export has, or slightly more. */
+export const bytesOfPage = 256 * 1024;
 
 /** The SQL condition that a row of `inbox` is exported: it is kept, or decides what its key has replaced. Its value is the time. */
 export const isKeptOrKeyed = (row: string) =>
@@ -59,8 +60,7 @@ export function createInboxExportReads({ reader }: { reader: Reader }): InboxExp
     `${items} SELECT items.o AS "offset", items.mid AS id, items.kept_until, e.org, e.sender, e.cid, e.created_at,
       OCTET_LENGTH(e.payload) AS bytes ${fromItems} LIMIT ${rowsOfStatement}`,
     {
-      columns: `"offset", id, kept_until, sender, cid, created_at,
-        (SELECT payload FROM event WHERE event.org = page.org AND event."offset" = page."offset") AS payload`,
+      columns: `"offset", id, kept_until, sender, cid, created_at, ${payloadOfPage}`,
       maxBytes: bytesOfPage,
     },
   );

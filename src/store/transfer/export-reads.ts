@@ -7,7 +7,7 @@ import { importedKind, isMessageOf, isOfConversation, isSystemMessage } from "..
 import { lasts } from "../messages/expiry-rule.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Reader, Row } from "../sql/driver.ts";
-import { isKeptOrKeyed } from "./export-inbox-reads.ts";
+import { bytesOfPage, isKeptOrKeyed } from "./export-inbox-reads.ts";
 import type {
   ExportedEntity,
   ExportedMessage,
@@ -36,8 +36,6 @@ type KeptRow = Row & {
   sender_key: string | null;
   kept_until: number;
 };
-
-const bytesOfPage = 256 * 1024;
 
 const readUsers = `SELECT id, name, blocked_at FROM "user"
   WHERE org = ? AND id > ? AND deleted_at IS NULL AND log_start <= ? ORDER BY id LIMIT ?`;
