@@ -12,8 +12,11 @@ import (
 
 const defaultSilence = 90 * time.Second
 
-// Event is what was delivered in an organization: exactly one of its members is set.
+// Event is what was delivered in an organization: exactly one of its members is set, besides the cursor.
 type Event struct {
+	// Cursor is where the event is in the log. Keep it together with what the event changed, to go on from there.
+	Cursor string `json:"-"`
+
 	Message       *ListedMessage     `json:"message"`
 	SystemMessage *SystemMessage     `json:"system_message"`
 	Edit          *EditEvent         `json:"message_edit"`
@@ -87,30 +90,33 @@ type ReadEvent struct {
 
 // FeedOptions select events. The zero value selects all.
 type FeedOptions struct {
-	// Kind is message, system_message, message_edit, message_delete, system_message_delete, message_read or system_message_read.
-	Kind string
-	// CID selects what happens in a conversation, UID what a user sends or receives.
+	// After is a cursor: the feed begins with the event after it. If the server does not keep everything since, the feed fails
+	// with the code cursor_too_old.
+	After string
+	// Kind is message, system_message, message_edit, message_delete, system_message_delete, message_read or system_message_read;
+	// Types are several of them.
+	Kind  string
+	Types []string
+	// CID selects what happens in a conversation, UID what a user sends or receives. UID cannot be combined with After.
 	CID, UID string
-	// OnConnect is called when the feed shows everything that is delivered from then on, at first and after an interruption.
+	// OnCursor is called with the cursor of the place where the feed begins, and with that of each event just before it is
+	// yielded.
+	OnCursor func(cursor string)
+	// OnConnect is called when the feed is connected, at first and after an interruption.
 	OnConnect func()
 	// OnInterruption is called when the feed was interrupted, and at each failure to connect again, which is tried next in the
-	// given time. The feed omits what is delivered in the meantime.
+	// given time. The feed then goes on where it was; with UID, it omits what is delivered in the meantime.
 	OnInterruption func(err error, retryIn time.Duration)
 	// Silence is how long nothing may arrive, not even a heartbeat, until the feed counts as interrupted: 0 means 90 s.
 	Silence time.Duration
 }
 
-// Events yields everything that is delivered in the organization from now on, in the order of its log, until the context ends or
-// the server refuses the feed; that error is yielded last. A feed that is interrupted connects again.
+// Events yields everything that is delivered in the organization after a cursor, or from now on, in the order of its log, until
+// the context ends or the server refuses the feed; that error is yielded last. A feed that is interrupted connects again and goes
+// on where it was.
 func (c *Client) Events(ctx context.Context, org string, options FeedOptions) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		query := query{param("kind", options.Kind), param("cid", options.CID), param("uid", options.UID)}
-		address, err := c.address(organization(org, "events"), query)
-		if err != nil {
-			yield(Event{}, err)
-			return
-		}
-		feed := feed{client: c, address: address, options: options, yield: yield}
+		feed := feed{client: c, org: org, cursor: options.After, options: options, yield: yield}
 		if err := feed.run(ctx); err != nil {
 			yield(Event{}, err)
 		}
@@ -121,8 +127,10 @@ func (c *Client) Events(ctx context.Context, org string, options FeedOptions) it
 var errStopped = errors.New("stopped")
 
 type feed struct {
-	client  *Client
-	address string
+	client *Client
+	org    string
+	// cursor is that of the event yielded last, or of the place where the feed began.
+	cursor  string
 	options FeedOptions
 	yield   func(Event, error) bool
 	// hasConnected says that it has been connected once, and failures that of connections in a row.
@@ -163,7 +171,11 @@ func (f *feed) connect(ctx context.Context) error {
 	defer cancel()
 	watch := time.AfterFunc(f.client.timeout, cancel)
 	defer watch.Stop()
-	request, err := f.client.request(ctx, http.MethodGet, f.address, nil)
+	address, err := f.address()
+	if err != nil {
+		return err
+	}
+	request, err := f.client.request(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return err
 	}
@@ -178,19 +190,52 @@ func (f *feed) connect(ctx context.Context) error {
 	}
 	silence := orDefault(f.options.Silence, defaultSilence)
 	watch.Reset(silence)
-	for data, err := range readEvents(body, func() { watch.Reset(silence) }) {
+	for sent, err := range readEvents(body, func() { watch.Reset(silence) }) {
 		if err != nil {
 			return f.client.unreachable("the feed was interrupted", err)
 		}
-		var event Event
-		if err := json.Unmarshal(data, &event); err != nil {
-			return f.client.unreachable("the feed cannot be read", err)
-		}
 		watch.Stop() // however long the caller takes
-		if event != (Event{}) && !f.yield(event, nil) {
-			return errStopped
+		if err := f.hear(sent); err != nil {
+			return err
 		}
 		watch.Reset(silence)
 	}
 	return f.client.unreachable("the feed ended", io.EOF)
+}
+
+// address is that of the feed after its cursor.
+func (f *feed) address() (string, error) {
+	after := f.cursor
+	if f.options.UID != "" {
+		after = f.options.After
+	}
+	return f.client.address(organization(f.org, "events"), query{
+		param("kind", f.options.Kind), parameter{"types", f.options.Types}, param("cid", f.options.CID), param("uid", f.options.UID),
+		param("after", after),
+	})
+}
+
+// hear moves the cursor and yields the event, unless its kind is not known.
+func (f *feed) hear(sent serverSent) error {
+	if sent.id != "" {
+		f.cursor = sent.id
+		if f.options.OnCursor != nil {
+			f.options.OnCursor(sent.id)
+		}
+	}
+	var event Event
+	if len(sent.data) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(sent.data, &event); err != nil {
+		return f.client.unreachable("the feed cannot be read", err)
+	}
+	if event == (Event{}) {
+		return nil
+	}
+	event.Cursor = f.cursor
+	if !f.yield(event, nil) {
+		return errStopped
+	}
+	return nil
 }

@@ -52,6 +52,8 @@ type AuditOptions struct {
 	Organization, Key, Operation string
 	Result                       AuditResult
 	Status                       int
+	// After is the id of an entry: only entries after it, oldest first.
+	After string
 	// Since and Until are times: from the first on, and before the second.
 	Since, Until time.Time
 }
@@ -59,12 +61,12 @@ type AuditOptions struct {
 func (o AuditOptions) list() list {
 	return list{path: []string{"admin", "audit"}, query: query{
 		param("organization", o.Organization), param("key", o.Key), param("operation", o.Operation),
-		param("result", string(o.Result)), numberParam("status", o.Status),
+		param("result", string(o.Result)), numberParam("status", o.Status), param("after", o.After),
 		timeParam("since", o.Since), timeParam("until", o.Until),
 	}}
 }
 
-// ListAudit reads a page of the audit log, newest first. It may have fewer entries than its limit, and more may follow.
+// ListAudit reads a page of the audit log, newest first, or with After oldest first. It may have fewer entries than its limit, and more may follow.
 func (c *Client) ListAudit(ctx context.Context, options AuditOptions, page PageOptions) (*Page[AuditEntry], error) {
 	return listPage[AuditEntry](ctx, c, options.list(), page)
 }

@@ -13,14 +13,21 @@ const (
 	mostLineBytes = 16 << 20
 )
 
-// readEvents yields the data of server-sent events (WHATWG HTML, section 9.2.6), and calls onLine for each line, also for
-// heartbeats. An event that is incomplete at the end is dropped.
-func readEvents(stream io.Reader, onLine func()) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
+// serverSent is an event of a stream, or only its id if data is empty.
+type serverSent struct {
+	id   string
+	data []byte
+}
+
+// readEvents yields server-sent events (WHATWG HTML, section 9.2.6), and calls onLine for each line, also for heartbeats. An
+// event that is incomplete at the end is dropped.
+func readEvents(stream io.Reader, onLine func()) iter.Seq2[serverSent, error] {
+	return func(yield func(serverSent, error) bool) {
 		lines := bufio.NewScanner(stream)
 		lines.Buffer(nil, mostLineBytes)
 		lines.Split(eventLines())
 		var data [][]byte
+		var id string
 		for isFirst := true; lines.Scan(); isFirst = false {
 			onLine()
 			line := lines.Bytes()
@@ -28,20 +35,23 @@ func readEvents(stream io.Reader, onLine func()) iter.Seq2[[]byte, error] {
 				line = bytes.TrimPrefix(line, []byte(byteOrderMark))
 			}
 			field, value, _ := bytes.Cut(line, []byte(":"))
-			if string(field) == "data" {
+			switch string(field) {
+			case "data":
 				data = append(data, bytes.Clone(bytes.TrimPrefix(value, []byte(" "))))
+			case "id":
+				id = string(bytes.TrimPrefix(value, []byte(" ")))
 			}
-			if len(line) > 0 || len(data) == 0 {
+			if len(line) > 0 {
 				continue
 			}
-			event := bytes.Join(data, []byte("\n"))
-			if len(event) > 0 && !yield(event, nil) {
+			event := serverSent{id, bytes.Join(data, []byte("\n"))}
+			if (event.id != "" || len(event.data) > 0) && !yield(event, nil) {
 				return
 			}
-			data = nil
+			data, id = nil, ""
 		}
 		if err := lines.Err(); err != nil {
-			yield(nil, err)
+			yield(serverSent{}, err)
 		}
 	}
 }

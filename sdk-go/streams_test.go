@@ -194,21 +194,43 @@ func TestAnExportIsReadByLinesAndFailsIfItBreaksOff(t *testing.T) {
 func TestAFeedConnectsAgainAndSaysSo(t *testing.T) {
 	const message = "event: message\nid: 1\ndata: {\"message\":{\"_id\":\"1\",\"body\":\"b\"}}\n\n"
 	stream := func(text string) http.HandlerFunc { return with(200, text, "Content-Type", "text/event-stream") }
-	server := answers(t, problem(503, "unavailable"), stream(": heartbeat\n\n"+message+"event: later\ndata: {\"later\":{}}\n\n"+message), cut,
+	server := answers(t, problem(503, "unavailable"), stream(": heartbeat\n\n"+message+"event: later\nid: 2\ndata: {\"later\":{}}\n\n"+message+":\nid: 3\n\n"), cut,
 		stream(strings.ReplaceAll(message, "\n", "\r\n")), problem(403, "organization_forbidden"))
 	var happened []string
-	options := FeedOptions{Kind: "message", UID: "u", OnConnect: func() { happened = append(happened, "connected") }}
+	options := FeedOptions{Types: []string{"message", "message_edit"}, After: "0", OnConnect: func() { happened = append(happened, "connected") }}
 	options.OnInterruption = func(err error, _ time.Duration) { happened = append(happened, string(CodeOf(err))) }
+	var cursors []string
+	options.OnCursor = func(cursor string) { cursors = append(cursors, cursor) }
 	for event, err := range server.Events(t.Context(), "o", options) {
 		if err != nil {
 			happened = append(happened, string(CodeOf(err)))
 			continue
 		}
+		if event.Cursor != "1" {
+			t.Error(event.Cursor)
+		}
 		happened = append(happened, event.Message.ID)
 	}
 	const expected = "connected 1 1 unreachable unreachable connected 1 unreachable organization_forbidden"
-	if strings.Join(happened, " ") != expected || server.seen()[0].path != "/base/admin/organizations/o/events?kind=message&uid=u" {
-		t.Errorf("%v, %+v", happened, server.seen())
+	if strings.Join(happened, " ") != expected || strings.Join(cursors, " ") != "1 2 1 3 1" {
+		t.Errorf("%v, %v", happened, cursors)
+	}
+	for attempt, after := range []string{"0", "0", "3", "3", "1"} {
+		if path := server.seen()[attempt].path; path != "/base/admin/organizations/o/events?types=message,message_edit&after="+after {
+			t.Errorf("%d: %s", attempt, path)
+		}
+	}
+}
+
+func TestAFeedOfAUserGoesOnWithWhatComes(t *testing.T) {
+	const message = "id: 1\ndata: {\"message\":{\"_id\":\"1\"}}\n\n"
+	server := answers(t, with(200, message, "Content-Type", "text/event-stream"), problem(403, "organization_forbidden"))
+	for range server.Events(t.Context(), "o", FeedOptions{UID: "u"}) {
+	}
+	for _, request := range server.seen() {
+		if request.path != "/base/admin/organizations/o/events?uid=u" {
+			t.Error(request.path)
+		}
 	}
 }
 
@@ -241,7 +263,7 @@ func TestEventsMayHaveAnyLineEndsAByteOrderMarkAndSeveralLinesOfData(t *testing.
 				if err != nil {
 					t.Fatal(err)
 				}
-				events = append(events, string(event))
+				events = append(events, string(event.data))
 			}
 			if len(events) != 4 || events[0] != "1" || events[1] != "[\n2\n]" || events[2] != "\"\u2028\u0085\"" || len(events[3]) != 200_000 {
 				t.Errorf("%q: %.100q", end, events)
@@ -256,8 +278,8 @@ func TestAnEventIsReadWhenItsLastLineEndsEvenIfThatIsACarriageReturn(t *testing.
 	late := time.AfterFunc(10*time.Second, func() { writer.Close() })
 	defer late.Stop()
 	for event := range readEvents(reader, func() {}) {
-		if string(event) != "1" {
-			t.Error(string(event))
+		if string(event.data) != "1" {
+			t.Error(string(event.data))
 		}
 		return
 	}

@@ -4,7 +4,7 @@ export type { UploadOptions } from "./admin/calls/files.ts";
 export { eachOf } from "./admin/calls/pages.ts";
 export type { Health } from "./admin/calls/server.ts";
 export type { AdminOptions, CallOptions, RequestOptions } from "./admin/exchange.ts";
-export type { FeedEvent, FeedOptions, FeedState } from "./admin/feed.ts";
+export type { Feed, FeedEvent, FeedOptions, FeedState } from "./admin/feed.ts";
 export type {
   ExportSystemMessageRecord,
   ImportSystemMessageRecord,

@@ -20,6 +20,7 @@ export type KnownErrorCode =
   | "method_not_allowed"
   | "message_id_conflict"
   | "already_sent"
+  | "cursor_too_old"
   | "payload_too_large"
   | "unsupported_media_type"
   | "invalid_request"

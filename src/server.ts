@@ -1,4 +1,4 @@
-import type { Config } from "./config.ts";
+import { type Config, keepOf } from "./config.ts";
 import type { MetricFamily } from "./contract/metrics.ts";
 import { realTimeRoutes } from "./http/calls.ts";
 import type { Secret } from "./lib/secret-file.ts";
@@ -23,6 +23,7 @@ import { createAudit } from "./services/audit.ts";
 import { type Demo, ensureDemo } from "./services/directory/demo.ts";
 import { createNodes } from "./services/nodes/nodes.ts";
 
+const auditSettleMs = 2_000; // far more than the clocks of nodes differ and a commit takes
 const stopMayTakeMs = 12_000; // more than requests, plays and closes take, and less than the store allows a database that hangs
 const stopExplanation = `did not finish all work within ${stopMayTakeMs / 1000} s; everything that was acknowledged is stored`;
 const auditMayTakeMs = 2_000;
@@ -69,7 +70,13 @@ export async function startHerald(
   const secrets = secretsOf(config, context);
   const limits = startLimits(context, store);
   const base = { ...secrets, ...bus, ...stored, ...limits, tls, tracing };
-  const audit = createAudit({ ...context, ...store, elapsed: context.steadyClock });
+  const audit = createAudit({
+    ...context,
+    ...store,
+    elapsed: context.steadyClock,
+    keepDays: keepOf(config).audit,
+    settleMs: config.HERALD_DATABASE_URL === undefined ? 0 : auditSettleMs,
+  });
   const services = createServices(context, { ...base, audit });
   const files = createNodeFiles(context, { ...base, ...services });
   const keys = await openKeys(context, base);

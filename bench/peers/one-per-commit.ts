@@ -58,7 +58,7 @@ const bind = createBind({
   rateLimit: { admit: () => undefined, charge: () => undefined },
   use,
   thread,
-  audit: createAudit({ ...store, redact: (text) => text, clock, elapsed: clock, onError }),
+  audit: createAudit({ keepDays: 1, settleMs: 0, ...store, redact: (text) => text, clock, elapsed: clock, onError }),
   longAnswers: { bodyOf: (text) => text },
   clientAddress: () => "",
   limits,

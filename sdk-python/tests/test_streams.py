@@ -138,7 +138,8 @@ def test_a_feed_connects_again_until_it_is_refused(waits: list[float]) -> None:
     def feed(*bodies: str) -> httpx.Response:
         def pieces() -> Iterator[bytes]:
             for body in bodies:
-                yield f"event: message\nid: 1\ndata: {json.dumps({'message': {'body': body}})}\n\n:\n".encode()
+                yield f"event: message\nid: of-{body}\ndata: {json.dumps({'message': {'body': body}})}\n\n:\n".encode()
+            yield f":\nid: after-{bodies[-1]}\n\n".encode()
             raise httpx.ReadTimeout("silent")
 
         return stream(pieces(), EVENTS)
@@ -153,10 +154,12 @@ def test_a_feed_connects_again_until_it_is_refused(waits: list[float]) -> None:
     connects: list[int] = []
     interruptions: list[str] = []
     heard: list[Event] = []
+    cursors: list[str] = []
     with pytest.raises(HeraldError, match="unauthorized"):
         for event in server.client(retries=2).events(
             "o",
-            kind="message",
+            types=["message", "message_edit"],
+            on_cursor=cursors.append,
             on_connect=lambda: connects.append(len(heard)),
             on_interruption=lambda error, wait: interruptions.append(error.detail),
         ):
@@ -164,7 +167,18 @@ def test_a_feed_connects_again_until_it_is_refused(waits: list[float]) -> None:
     assert [event["message"]["body"] for event in heard] == ["a", "b", "c"]
     assert connects == [0, 2]
     assert interruptions == [f"no response from http://herald/base: {why}" for why in ["timed out", *["refused"] * 8, "timed out"]]
-    assert server.requests[0].url.query == b"kind=message" and max(waits) <= 15
+    assert cursors == ["of-a", "of-b", "after-b", "of-c", "after-c"]
+    queries = [request.url.params for request in server.requests]
+    assert all(query["types"] == "message,message_edit" for query in queries) and max(waits) <= 15
+    assert [query.get("after") for query in queries] == [None, None, *["after-b"] * 9, "after-c"]
+
+
+def test_a_feed_of_a_user_goes_on_with_what_comes() -> None:
+    texts = [b'id: 1\ndata: {"message":{}}\n\n', b'id: 2\ndata: {"message":{}}\n\n']
+    server = script(*[stream(iter([text]), EVENTS) for text in texts], problem(401, "unauthorized"))
+    with pytest.raises(HeraldError, match="unauthorized"):
+        list(server.client().events("o", uid="u"))
+    assert [request.url.query for request in server.requests] == [b"uid=u"] * 3
 
 
 def test_a_feed_that_never_connects_ends_after_the_retries(waits: list[float]) -> None:
@@ -189,9 +203,10 @@ def test_streams_are_read_the_same_however_they_are_cut(seed: int) -> None:
     values = [{"text": text} for text in ("a\u2028b\x85", "🎉" * 10, "", "data: x")]
     texts = [json.dumps(value, ensure_ascii=False) for value in values]
     assert read(LineReader().read_json, "".join(f"{text}\n" for text in texts).encode() + b'{"incomplete') == values
-    events = "".join(f"event: m\r\nid: 1\r\ndata:{text}\r\n\r\n: heartbeat\n\n" for text in texts)
-    assert read(EventReader().read, events.encode() + b"data: {}") == values
-    assert read(EventReader().read, b'data: {"a":\ndata: 1}\n\n') == [{"a": 1}]
+    events = "".join(f"event: m\r\nid: 1\r\ndata:{text}\r\n\r\n: heartbeat\n\n:\nid:2\n\n" for text in texts)
+    expected = [event for value in values for event in (("1", value), ("2", None))]
+    assert read(EventReader().read, events.encode() + b"data: {}") == expected
+    assert read(EventReader().read, b'data: {"a":\ndata: 1}\n\n') == [(None, {"a": 1})]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -202,12 +217,12 @@ def test_events_may_have_any_line_ends_a_byte_order_mark_and_several_lines_of_da
     content = "".join(f"{line}{end}" for line in lines).encode()
     reader = EventReader()
     events = [event for at in range(0, len(content), size) for event in reader.read(content[at : at + size])]
-    assert events == [1, [2], "\u2028\x85\u2029"]
+    assert events == [(None, 1), (None, [2]), (None, "\u2028\x85\u2029")]
 
 
 def test_an_event_is_read_when_its_last_line_ends_even_if_that_is_a_carriage_return() -> None:
     reader = EventReader()
-    assert [reader.read(piece) for piece in (b"data: 1\r\r", b"\n", b"", b"data: 2\n", b"\n")] == [[1], [], [], [], [2]]
+    assert [reader.read(piece) for piece in (b"data: 1\r\r", b"\n", b"", b"data: 2\n", b"\n")] == [[(None, 1)], [], [], [], [(None, 2)]]
 
 
 def test_a_line_of_a_mebibyte_is_read(waits: list[float]) -> None:

@@ -13,7 +13,7 @@ import { createServerCalls } from "./calls/server.ts";
 import { createTransferCalls } from "./calls/transfer.ts";
 import { createWebhookCalls } from "./calls/webhooks.ts";
 import { type AdminOptions, createExchange, type RequestOptions } from "./exchange.ts";
-import { type FeedEvent, type FeedOptions, watchFeed } from "./feed.ts";
+import { type Feed, type FeedOptions, watchFeed } from "./feed.ts";
 
 /**
  * The admin API. The last argument of every method takes a `signal`. Methods reject with `HeraldApiError`, with `HeraldArgumentError`
@@ -35,11 +35,12 @@ export type AdminClient = ReturnType<typeof createMessageCalls> &
      */
     request<Answer = unknown>(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
     /**
-     * Yields everything that is delivered in the organization from now on, in the order of its log: `for await (const event of
-     * admin.events("demo"))`. To end the feed, leave the loop or abort `signal`. A feed that is interrupted reconnects, but omits
-     * what is delivered in the meantime; `onStateChange` reports it. Throws if the server refuses the call.
+     * Yields everything that is delivered in the organization after the cursor `after`, or from now on, in the order of its log: `for
+     * await (const event of admin.events("demo"))`. To end the feed, leave the loop or abort `signal`. A feed that is interrupted
+     * reconnects and goes on after its `cursor`; with `uid`, it omits what is delivered in the meantime. `onStateChange` reports it.
+     * Throws if the server refuses the call.
      */
-    events(org: string, options?: FeedFilter & FeedOptions): AsyncGenerator<FeedEvent, void>;
+    events(org: string, options?: FeedFilter & FeedOptions): Feed;
   };
 
 const minBackoffMs = 250;
@@ -91,11 +92,13 @@ export function createAdmin({
 
     events(
       org: string,
-      { signal, onStateChange, silentMs, ...filter }: FeedFilter & FeedOptions = {},
-    ): AsyncGenerator<FeedEvent, void> {
-      const url = root + path`/admin/organizations/${org}/events` + query(filter);
-      const feed = { url, key, fetch, timeoutMs, retries, minBackoffMs, maxBackoffMs };
-      return watchFeed(feed, { signal, onStateChange, silentMs });
+      { after, onCursor, signal, onStateChange, silentMs, ...filter }: FeedFilter & FeedOptions = {},
+    ): Feed {
+      const isResumable = filter.uid === undefined;
+      const addressOf = (cursor: string | undefined) =>
+        root + path`/admin/organizations/${org}/events` + query({ ...filter, after: cursor });
+      const feed = { addressOf, isResumable, key, fetch, timeoutMs, retries, minBackoffMs, maxBackoffMs };
+      return watchFeed(feed, { after, onCursor, signal, onStateChange, silentMs });
     },
   };
 }

@@ -33,7 +33,7 @@ function startFeedServer(...refusals: Response[]) {
 }
 
 const encode = (text: string) => new TextEncoder().encode(text);
-const frame = (event: object) => encode(`event: x\nid: 1\ndata: ${JSON.stringify(event)}\n\n`);
+const frame = (event: object, id = "1") => encode(`event: x\nid: ${id}\ndata: ${JSON.stringify(event)}\n\n`);
 const refusal = (status: number, code: string, headers: Record<string, string> = {}) =>
   Response.json(
     { code, detail: code },
@@ -73,6 +73,50 @@ test("a feed that breaks is opened again, and says that it was away", async () =
   await second;
   expect(ids).toEqual(["m1", "m2"]);
   expect(states).toEqual(["connected", "reconnecting", "connected"]);
+});
+
+test("a feed goes on after the last event that it yielded, or after the place where it began", async () => {
+  using server = startFeedServer();
+  const cursors: string[] = [];
+  const feed = server.admin.events("o", {
+    types: ["message", "message_read"],
+    after: "7-a",
+    onCursor: (cursor) => cursors.push(cursor),
+  });
+  expect(feed.cursor).toBe("7-a");
+  const first = feed.next();
+  const stream = await server.streams.next();
+  stream.enqueue(encode(":\nid: 8-b\n\n"));
+  stream.enqueue(frame(message("m1"), "9-c"));
+  stream.enqueue(frame(message("m2"), "10-d"));
+  await first;
+  expect(feed.cursor).toBe("9-c");
+  await feed.next();
+  expect(feed.cursor).toBe("10-d");
+  stream.enqueue(encode(":\nid: 11-e\n\n"));
+  const third = feed.next();
+  await Bun.sleep(0);
+  stream.close();
+  (await server.streams.next()).enqueue(frame(message("m3"), "12-f"));
+  await third;
+  const urls = [await server.requests.next(), await server.requests.next()].map(({ url }) => url.split("?")[1]);
+  expect(urls).toEqual(["types=message,message_read&after=7-a", "types=message,message_read&after=11-e"]);
+  expect(cursors).toEqual(["8-b", "9-c", "10-d", "11-e", "12-f"]);
+});
+
+test("a feed of a user cannot go on where it was, and shows what comes", async () => {
+  using server = startFeedServer();
+  const feed = server.admin.events("o", { uid: "u" });
+  const first = feed.next();
+  const stream = await server.streams.next();
+  stream.enqueue(frame(message("m1"), "9-c"));
+  await first;
+  const second = feed.next();
+  stream.close();
+  (await server.streams.next()).enqueue(frame(message("m2"), "12-f"));
+  await second;
+  const urls = [await server.requests.next(), await server.requests.next()].map(({ url }) => url.split("?")[1]);
+  expect(urls).toEqual(["uid=u", "uid=u"]);
 });
 
 test("a feed on which nothing comes any more is taken for dead", async () => {

@@ -49,13 +49,20 @@ export type FeedEvent =
     };
 
 /**
- * `connected`: the feed shows everything that is delivered from now on. `reconnecting`: the feed was interrupted because of `error`
- * and retries in `retryInMs`. It omits what is delivered until it is connected again.
+ * `connected`: the feed shows everything after its cursor. `reconnecting`: the feed was interrupted because of `error` and retries in
+ * `retryInMs`; then it goes on where it was. With `uid`, it omits what is delivered until it is connected again.
  */
 export type FeedState = "connected" | "reconnecting";
 
 /** The options of a feed. */
 export type FeedOptions = {
+  /**
+   * A cursor: the feed begins with the event after it. Cannot be combined with `uid`. If the server does not keep everything since,
+   * the feed throws with the code `cursor_too_old`.
+   */
+  after?: string | undefined;
+  /** Called with the cursor of the place where the feed begins, and with that of each event just before it is yielded. */
+  onCursor?: ((cursor: string) => void) | undefined;
   /** Ends the feed without an error. */
   signal?: AbortSignal | undefined;
   /** Called on every state change and, while reconnecting, after every failed attempt. */
@@ -64,8 +71,21 @@ export type FeedOptions = {
   silentMs?: number | undefined;
 };
 
+/** The events of a feed. */
+export type Feed = AsyncGenerator<FeedEvent, void> & {
+  /**
+   * The cursor of the event yielded last, or of the place where the feed began; `undefined` before it is connected. Keep it together
+   * with what the event changed, to go on from there with `after`.
+   */
+  readonly cursor: string | undefined;
+};
+
 /** How to connect a feed. */
-export type FeedCall = Parameters<typeof openStream>[0] & {
+export type FeedCall = Omit<Parameters<typeof openStream>[0], "url"> & {
+  /** The address of the feed, after a cursor if there is one. */
+  addressOf(after: string | undefined): string;
+  /** Whether the feed can go on after a cursor. */
+  isResumable: boolean;
   retries: number;
   minBackoffMs: number;
   maxBackoffMs: number;
@@ -77,9 +97,23 @@ const defaultSilentMs = 90_000;
  * Yields the events of a feed until the caller stops. The first connection has as many retries as any call. Later, an interrupted
  * feed reconnects with backoff until the server refuses it. Throws `HeraldApiError`.
  */
-export async function* watchFeed(
-  call: FeedCall,
-  { signal, onStateChange, silentMs = defaultSilentMs }: FeedOptions,
+export function watchFeed(call: FeedCall, options: FeedOptions): Feed {
+  const place: Place = {
+    cursor: options.after,
+    move(cursor) {
+      place.cursor = cursor;
+      callSafely(() => options.onCursor?.(cursor), reportUnheard);
+    },
+  };
+  return Object.defineProperty(watch(call, options, place), "cursor", { get: () => place.cursor }) as Feed;
+}
+
+type Place = { cursor: string | undefined; move(cursor: string): void };
+
+async function* watch(
+  { addressOf, isResumable, ...call }: FeedCall,
+  { after, signal, onStateChange, silentMs = defaultSilentMs }: FeedOptions,
+  place: Place,
 ): AsyncGenerator<FeedEvent, void> {
   const backoff = createBackoff({ minMs: call.minBackoffMs, maxMs: call.maxBackoffMs, least: 0.5 });
   const isStopped = () => signal?.aborted === true;
@@ -92,12 +126,13 @@ export async function* watchFeed(
     signal?.addEventListener("abort", end);
     let failure: Failure;
     try {
-      const opened = await openStream({ ...call, signal: over.signal });
+      const url = addressOf(isResumable ? place.cursor : after);
+      const opened = await openStream({ ...call, url, signal: over.signal });
       if ("body" in opened) {
         hasConnected = true;
         backoff.reset();
         tell("connected", {});
-        failure = yield* readFeed(opened.body, { url: call.url, silentMs, end });
+        failure = yield* readFeed(opened.body, place, { url, silentMs, end });
       } else {
         failure = opened;
       }
@@ -118,6 +153,7 @@ export async function* watchFeed(
 /** Yields the events of one stream until it ends, and returns why it ended. */
 async function* readFeed(
   body: ReadableStream<Uint8Array>,
+  place: Place,
   { url, silentMs, end }: { url: string; silentMs: number; end: () => void },
 ): AsyncGenerator<FeedEvent, Failure> {
   const reader = body.getReader();
@@ -142,8 +178,9 @@ async function* readFeed(
       const { value, done } = await reader.read();
       if (done) return unreachable(url, "the feed ended");
       clearTimeout(watch);
-      for (const { data } of events.read(decoder.decode(value, { stream: true }))) {
-        readFrame(data, handlers);
+      for (const { data, id } of events.read(decoder.decode(value, { stream: true }))) {
+        if (data !== undefined) readFrame(data, handlers);
+        if (id !== undefined) place.move(id);
         yield* read.splice(0);
       }
     } catch (cause) {

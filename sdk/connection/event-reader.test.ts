@@ -2,9 +2,10 @@ import { expect, test } from "bun:test";
 import { createEventReader } from "./event-reader.ts";
 
 const text =
-  ':\n\nevent: message\nid: m1\ndata: {"a":1}\n\n: comment\n\ndata: first\ndata: second\n\nevent: nothing\n\nevent: system_message\r\ndata:  kept space\r\n\r\n';
+  ':\nid: m0\n\nevent: message\nid: m1\ndata: {"a":1}\n\n: comment\n\ndata: first\ndata: second\n\nevent: nothing\n\nevent: system_message\r\ndata:  kept space\r\n\r\n';
 const events = [
-  { event: "message", data: '{"a":1}' },
+  { event: "message", data: undefined, id: "m0" },
+  { event: "message", data: '{"a":1}', id: "m1" },
   { event: "message", data: "first\nsecond" },
   { event: "system_message", data: " kept space" },
 ];

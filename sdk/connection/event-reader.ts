@@ -1,5 +1,5 @@
-/** One event of a stream: its name and the text of its `data`. */
-export type StreamEvent = { event: string; data: string };
+/** One event of a stream: its name, the text of its `data` and, if it has one, its `id`. Without `data`, it only has an `id`. */
+export type StreamEvent = { event: string; data: string | undefined; id?: string };
 
 /**
  * Reads server-sent events (WHATWG HTML, section 9.2.6) incrementally. `read` takes the next piece of text and returns the events
@@ -10,17 +10,22 @@ export function createEventReader(): { read(text: string): StreamEvent[] } {
   let isAfterReturn = false;
   let name = "";
   let data: string[] = [];
+  let id: string | undefined;
 
   function takeLine(line: string): StreamEvent | undefined {
     if (line === "") {
-      const event = data.length === 0 ? undefined : { event: name || "message", data: data.join("\n") };
+      const text = data.length === 0 ? undefined : data.join("\n");
+      const event = { event: name || "message", data: text, ...(id !== undefined && { id }) };
+      const isEmpty = text === undefined && id === undefined;
       name = "";
       data = [];
-      return event;
+      id = undefined;
+      return isEmpty ? undefined : event;
     }
     const [, field = "", value = ""] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
     if (field === "event") name = value;
     if (field === "data") data.push(value);
+    if (field === "id") id = value;
     return undefined; // a comment, or a field that is not used here
   }
 

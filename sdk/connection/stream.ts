@@ -53,7 +53,7 @@ export function openStream(url: string, since: () => string | undefined, options
       const { done, value } = await reader.read();
       if (done) return;
       hear("{}"); // whatever arrives is a sign of life, such as a comment
-      for (const { data } of events.read(decoder.decode(value, { stream: true }))) hear(data);
+      for (const { data } of events.read(decoder.decode(value, { stream: true }))) hear(data ?? "{}");
     }
   }
 

@@ -129,19 +129,24 @@ export type FileDescription = {
   created_at: string;
 };
 
-/** Restricts a live feed to the events that match all given members. */
+/** The kind of an event of a feed. */
+export type FeedEventKind =
+  | "message"
+  | "system_message"
+  | "message_edit"
+  | "message_delete"
+  | "system_message_delete"
+  | "message_read"
+  | "system_message_read";
+
+/** Restricts a feed to the events that match all given members. */
 export type FeedFilter = {
   /** Only events of this kind. */
-  kind?:
-    | "message"
-    | "system_message"
-    | "message_edit"
-    | "message_delete"
-    | "system_message_delete"
-    | "message_read"
-    | "system_message_read";
+  kind?: FeedEventKind;
+  /** Only events of these kinds. */
+  types?: FeedEventKind[];
   /** Only messages of this conversation, their edits, recalls and reads, and system messages that were sent to it, with their recalls. */
   cid?: string;
-  /** Only events that this user sends or receives. */
+  /** Only events that this user sends or receives, live: a feed with it cannot begin after a cursor. */
   uid?: string;
 };

@@ -166,6 +166,8 @@ export type NewApiKey = {
 
 /** Restricts the audit log to the entries that match all given members. Times are ISO 8601; `until` is exclusive. */
 export type AuditFilter = {
+  /** The id of an entry: only entries after it, oldest first. */
+  after?: string;
   /** Only calls about this organization. */
   organization?: string;
   /** The id of the calling key. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isUuidV7 } from "../lib/text/ids.ts";
 import { pageOf, pageQuery } from "./directory.ts";
 import { errorCatalogue } from "./errors/errors.ts";
 import { identifier, isoTime } from "./identifiers.ts";
@@ -88,6 +89,10 @@ const moment = z.iso.datetime({ offset: true }).optional();
 
 /** The query of the audit log. */
 export const auditQuery = pageQuery.extend({
+  after: z.string().refine(isUuidV7, "must be the `id` of an entry, unchanged").optional().meta({
+    description:
+      "The `id` of an entry: only entries after it, oldest first, so that a reader who gives the last `id` that it has worked off misses none. With PostgreSQL, an entry comes 2 s after it was written, so that none of another node comes in before it later.",
+  }),
   organization: identifier.optional().meta({ description: "Only entries of this organization." }),
   key: identifier.optional().meta({ description: "Only calls with this key, by id." }),
   operation: identifier.optional().meta({ description: "Only calls to this `operationId`." }),

@@ -17,6 +17,7 @@ import { type ActivityParts, createActivity } from "./activity.ts";
 import { createAdmission } from "./connections/admission.ts";
 import type { LineLimits } from "./connections/line-parts.ts";
 import { createOrigins } from "./connections/origins.ts";
+import { createPageTurns } from "./connections/page-turns.ts";
 import { createRegister } from "./connections/register.ts";
 import { createRoster } from "./connections/roster.ts";
 import type { DeliveryLedger } from "./delivery/delivery-ledger.ts";
@@ -30,7 +31,7 @@ import { createDownloads } from "./limits/downloads.ts";
 import { createChargedRecovery, createUserBudgets } from "./limits/user-budgets.ts";
 import { createPlayables } from "./log/playable.ts";
 import type { LogBreak } from "./log/sequencer.ts";
-import type { Log } from "./log/sequencers.ts";
+import type { FeedLog } from "./log/sequencers.ts";
 import { type GatewayParts, gatewayParts } from "./parts.ts";
 import { answerPresence } from "./presence.ts";
 import { createFeeds } from "./streams/feeds.ts";
@@ -54,7 +55,7 @@ type Dependencies = OutageEvents &
   RequestServices & {
     bus: Pick<Bus & WatchBus & ActivityBus, "subscribe" | "respond" | "watchWith" | "tellActivity">;
     lastSeen: Pick<LastSeen, "note">;
-    log: Log;
+    log: FeedLog;
     sessions: Sessions;
     organizationLimits: Pick<OrganizationLimits, "know" | "limitsOf">;
     recovery: Recovery;
@@ -183,13 +184,14 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   });
   const checkHeads = tellOutages(sequencers.checkHeads, { onError, onRecovery });
   const origins = createOrigins(dependencies.allowedOrigins, dependencies.onForbiddenOrigin);
+  const pageTurns = createPageTurns({ backlog, reads, thread });
   const joiner = parts.createJoiner({
     ...hearing,
     sequencers,
     recovery: playableRecovery,
     log: playableLog,
     reads,
-    thread,
+    pageTurns,
     databaseClock,
   });
   const admission = createAdmission({ ...dependencies, budgets, quotas, openings });
@@ -198,7 +200,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const socketSessions = parts.createSocketSessions({ ...lines, handle, budgets });
   const webSockets = createWebSockets({ ...lines, socketTopics, socketSessions });
   const streams = createStreams({ ...lines, topics });
-  const feeds = createFeeds({ ...lines, sequencers, topics, frames, facts });
+  const feeds = createFeeds({ ...lines, sequencers, log: playableLog, pageTurns, topics, frames, facts });
 
   const tickTimer = setInterval(() => {
     wheel.turn();

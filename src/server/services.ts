@@ -1,4 +1,4 @@
-import { httpLimitsOf } from "../config.ts";
+import { httpLimitsOf, keepOf } from "../config.ts";
 import { type HeraldError, rateLimited } from "../contract/errors/errors.ts";
 import { createSeen } from "../lib/caches/seen.ts";
 import { fetchDocument } from "../lib/network/fetch-document.ts";
@@ -138,7 +138,7 @@ export function createServices(context: Context, dependencies: Dependencies) {
       },
     }),
     sessions: createSessions({ ...shared, tokens, refusals, onRefused }),
-    feedStarts: createFeedStarts(store),
+    feedStarts: createFeedStarts({ ...shared, keepDays: keepOf(config).messages }),
     recovery: createRecovery({
       ...shared,
       maxMessages: config.HERALD_LIMIT_RECOVERY_MESSAGES,

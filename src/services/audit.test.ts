@@ -39,6 +39,8 @@ describe("the audit log of a node", () => {
       organizations: store.organizations,
       clock: { now: () => time.now },
       elapsed: { now: () => time.elapsed },
+      keepDays: 30,
+      settleMs: 2_000,
       onError: (error) => void errors.push(error),
     });
   });

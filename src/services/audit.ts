@@ -7,9 +7,9 @@ import { createBatcher } from "../lib/queues/batcher.ts";
 import { rowsOfStatement } from "../lib/queues/steps.ts";
 import { createTokenBuckets } from "../lib/rates/token-buckets.ts";
 import { encodeCursor } from "../lib/text/cursor.ts";
-import { createId, firstIdOf, timeOfId } from "../lib/text/ids.ts";
+import { createId, firstIdOf, nextOf, timeOfId } from "../lib/text/ids.ts";
 import type { Clock, SteadyClock } from "../lib/time/clock.ts";
-import type { AuditEntry, AuditLog } from "../store/audit/ports.ts";
+import type { AuditEntry, AuditLog, AuditRange } from "../store/audit/ports.ts";
 import type { OrganizationReads } from "../store/ports.ts";
 import { type Caller, permitOrganization } from "./keys/permissions.ts";
 import { type Page, parseCursor } from "./pages.ts";
@@ -34,6 +34,10 @@ type Options = {
   organizations: Pick<OrganizationReads, "get">;
   clock: Clock;
   elapsed: SteadyClock;
+  /** How long entries are kept, in days; `Infinity` for ever. */
+  keepDays: number;
+  /** How much later than another one an entry may be stored whose id comes before, in milliseconds. */
+  settleMs: number;
   /** Removes credentials from a text. */
   redact(text: string): string;
   onError(error: unknown): void;
@@ -43,14 +47,16 @@ const noteRate = { perSecond: 1, burst: 200 };
 const strangers = "";
 const maxWaiting = 2_000;
 const readsPerPage = 20;
+const dayMs = 24 * 3600 * 1000;
 
-const place = z.strictObject({ before: z.string() });
+const place = z.union([z.strictObject({ before: z.string() }), z.strictObject({ after: z.string() })]);
 
 /**
  * Creates the audit log on the store. Entries of permitted calls are written before the response is sent. Entries of
  * refused calls delay nobody and are limited in rate, per key, and for all callers without a valid key together.
  */
-export function createAudit({ audit, organizations, clock, elapsed, redact, onError }: Options) {
+export function createAudit(options: Options) {
+  const { audit, organizations, clock, elapsed, keepDays, settleMs, redact, onError } = options;
   const rates = createTokenBuckets({ clock: elapsed });
   const underWay = new Set<Promise<void>>();
   let omitted = 0;
@@ -79,6 +85,15 @@ export function createAudit({ audit, organizations, clock, elapsed, redact, onEr
     return (await organizations.get(org))?.createdAt ?? Number.MAX_SAFE_INTEGER;
   }
 
+  /** The id of an entry after which none was removed. */
+  async function kept(after: string): Promise<string> {
+    const [first] = await audit.read({ from: after, before: undefined, of: undefined, limit: 1, isOldestFirst: true });
+    const isKept = first?.id === after || timeOfId(after) >= clock.now() - keepDays * dayMs;
+    if (isKept) return after;
+    const detail = `the entry is older than the ${keepDays} days for which entries are kept; leave \`after\` out to read all there are`;
+    throw new HeraldError("cursor_too_old", detail);
+  }
+
   return {
     /** Resolves once the entry is on disk; rejects with `storage_full` or `unavailable`. */
     record: (call: AuditedCall) => writes.add(entryOf(call, clock.now(), 0, redact)),
@@ -95,29 +110,37 @@ export function createAudit({ audit, organizations, clock, elapsed, redact, onEr
       underWay.add(writing);
       void writing.then(() => underWay.delete(writing));
     },
-    /** A page, newest first, of the entries that the caller may see. Throws `organization_forbidden`. */
+    /**
+     * A page of the entries that the caller may see, newest first, or with `after` oldest first. Throws `organization_forbidden` and
+     * `cursor_too_old`.
+     */
     async list(caller: Caller, query: AuditQuery): Promise<Page<AuditEntryShown>> {
-      const { limit, cursor, organization, since, until, ...wanted } = query;
+      const { limit, cursor, organization, since, until, after, ...wanted } = query;
       if (organization !== undefined) permitOrganization(caller, organization);
       const org = organization ?? caller.rights.org ?? undefined;
       const of = org !== undefined ? { org } : wanted.key !== undefined ? { keyId: wanted.key } : undefined;
-      const from = firstIdOf(Math.max(since === undefined ? 0 : Date.parse(since), await seesFrom(caller)));
-      let before =
-        parseCursor(cursor, place)?.before ?? (until === undefined ? undefined : firstIdOf(Date.parse(until)));
+      const range: Range = {
+        from: firstIdOf(Math.max(since === undefined ? 0 : Date.parse(since), await seesFrom(caller))),
+        before: until === undefined ? undefined : firstIdOf(Date.parse(until)),
+        ...parseCursor(cursor, place),
+      };
+      if (after !== undefined) range.after ??= await kept(after);
+      if (range.after !== undefined) range.before = earlier(range.before, firstIdOf(clock.now() - settleMs));
       const items: AuditEntryShown[] = [];
       // Filters without an index scan a bounded number of entries, in turns of the event loop.
       for (let reads = 0; reads < readsPerPage; reads++) {
-        const entries = await audit.read({ from, before, of, limit: rowsOfStatement });
+        const entries = await audit.read({ ...rangeOf(range), of, limit: rowsOfStatement });
         for (const [index, entry] of entries.entries()) {
-          before = entry.id;
+          if (range.after === undefined) range.before = entry.id;
+          else range.after = entry.id;
           if (fits(entry, wanted)) items.push(show(entry));
           const isLast = index === entries.length - 1 && entries.length < rowsOfStatement;
-          if (items.length === limit && !isLast) return { items, cursor: encodeCursor({ before }) };
+          if (items.length === limit && !isLast) return { items, cursor: cursorOf(range) };
         }
         if (entries.length < rowsOfStatement) return { items, cursor: null };
         await nextTurn();
       }
-      return { items, cursor: encodeCursor({ before }) };
+      return { items, cursor: cursorOf(range) };
     },
     /** Resolves once all noted entries are written or have failed. Call it while the store is open. */
     async stop(): Promise<void> {
@@ -151,6 +174,21 @@ function entryOf(call: AuditedCall, at: number, omitted: number, redact: Options
 function organizationOf(caller: Caller | undefined, { organization }: AuditTarget): string | null {
   return caller === undefined ? null : (caller.rights.org ?? organization ?? null);
 }
+
+/** Entries between two ids: from the first on, or after an entry, and before the last. */
+type Range = { from: string; after?: string; before: string | undefined };
+
+function rangeOf({ from, after, before }: Range): Pick<AuditRange, "from" | "before" | "isOldestFirst"> {
+  if (after === undefined) return { from, before };
+  return { from: later(from, nextOf(after)), before, isOldestFirst: true };
+}
+
+function cursorOf({ after, before }: Range): string {
+  return encodeCursor(after === undefined ? { before } : { after });
+}
+
+const later = (id: string, other: string) => (id > other ? id : other);
+const earlier = (id: string | undefined, other: string) => (id !== undefined && id < other ? id : other);
 
 function resultOf(status: number): AuditResult {
   if (status < 400) return "done";

@@ -120,6 +120,15 @@ export type LogReader = {
   readAfter(org: string, offset: number, limit: number, maxBytes: number): Promise<LogEvent[]>;
 };
 
+/** Reads the log for feeds that begin in the past. */
+export type FeedReader = {
+  /**
+   * Like `LogReader.readAfter`, but a message or system message that was recalled, has expired, was erased or belongs to a deleted
+   * conversation comes with a text that says only who sent it when. An edit that is gone is `blank`.
+   */
+  readShown(org: string, offset: number, limit: number, maxBytes: number): Promise<LogEvent[]>;
+};
+
 /** A stored organization, user or conversation. */
 export type Entity = {
   id: string;

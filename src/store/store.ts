@@ -20,6 +20,7 @@ import { createInboxReads } from "./inbox/inbox-reads.ts";
 import { createInboxWrites } from "./inbox/inbox-writes.ts";
 import { createKeyReads, createKeyWrites } from "./keys/keys.ts";
 import { createBatchLog } from "./log/batch-log.ts";
+import { createFeedReader } from "./log/feed-reader.ts";
 import { createLogReader } from "./log/log-reader.ts";
 import { createLogWriter } from "./log/log-writer.ts";
 import { type CommitObserver, createSendLog } from "./log/send-log.ts";
@@ -138,7 +139,7 @@ export function createStore({ reader, writes, announce, observer, batchSize, ove
   });
   return {
     sends,
-    log: createLogReader({ reader }),
+    log: { ...createLogReader({ reader }), ...createFeedReader({ reader }) },
     history: createHistory({ reader }),
     missed: createMissedEvents({ reader }),
     organizations: { ...createOrganizationReads({ reader }), ...writes.organizations },

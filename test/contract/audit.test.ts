@@ -55,6 +55,34 @@ function auditOf(filter: Record<string, string | number>, count: number): Promis
 const brief = ({ operation, target, result, status, code }: Entry) => ({ operation, target, result, status, code });
 
 describe("the audit log", () => {
+  test("is read on after an entry, oldest first, in pages, without what comes before it", async () => {
+    const org = uniqueId("org");
+    const path = `/admin/organizations/${encodeURIComponent(org)}`;
+    await herald().admin("PUT", path, {});
+    const [begun] = await auditOf({ organization: org }, 1);
+    for (const uid of ["a", "b", "c"]) await herald().admin("PUT", `${path}/users/${uid}`, {});
+    const after = begun?.id ?? "";
+    const users = ({ target }: Entry) => target.user;
+    const all = await eventually(async () => {
+      const entries = await audit({ organization: org, after });
+      return entries.length === 3 ? entries : undefined;
+    }, "the entries after the first");
+    expect(all.map(users)).toEqual(["a", "b", "c"]);
+    expect((await audit({ organization: org, after: all[1]?.id ?? "" })).map(users)).toEqual(["c"]);
+    const page = await herald().admin<Page<Entry>>(
+      "GET",
+      `/admin/audit?limit=2&${queryOf({ organization: org, after })}`,
+    );
+    expect(page.body.items.map(users)).toEqual(["a", "b"]);
+    const next = queryOf({ organization: org, cursor: page.body.cursor ?? "" });
+    const rest = await herald().admin<Page<Entry>>("GET", `/admin/audit?limit=2&${next}`);
+    expect([rest.body.items.map(users), rest.body.cursor]).toEqual([["c"], null]);
+    const refused = await herald().admin("GET", "/admin/audit?after=nonsense");
+    expectProblem(refused, 422, "invalid_request", "/after");
+    const old = await herald().admin("GET", "/admin/audit?after=01000000-0000-7000-8000-000000000000");
+    expectProblem(old, 410, "cursor_too_old");
+  });
+
   test("records every change before it is answered: who, what, about whom, how it ended, in which request", async () => {
     const org = uniqueId("org");
     const path = `/admin/organizations/${encodeURIComponent(org)}`;

@@ -47,7 +47,7 @@ export function createKeyCalls(request: Request) {
     async revokeKey(id: string, options: CallOptions = {}): Promise<void> {
       return request("DELETE", path`/admin/keys/${id}`, undefined, options);
     },
-    /** Reads the audit log, newest first. A page may hold fewer entries than `limit`; the log ends only when `cursor` is `null`. */
+    /** Reads the audit log, newest first, or with `after` oldest first. A page may hold fewer entries than `limit`; the log ends only when `cursor` is `null`. */
     async listAudit(filter: AuditFilter & PageOptions = {}, options: CallOptions = {}): Promise<Page<AuditEntry>> {
       return request("GET", `/admin/audit${query(filter)}`, undefined, options);
     },

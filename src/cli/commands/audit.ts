@@ -27,6 +27,7 @@ export function addAuditCommand(program: Command, output: Output): void {
         .argParser(String),
     )
     .option("--status <status>", "only calls with this HTTP status", parsePositive)
+    .option("--after <id>", "only entries after this one, oldest first")
     .option("--since <when>", "only calls since this time, or since a duration ago, such as 7d, 12h or 30m", parsePast)
     .option("--until <when>", "only calls before this time, or before a duration ago", parsePast);
   addList(command, output, {

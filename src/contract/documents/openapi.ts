@@ -145,9 +145,19 @@ function describeAnswers({ answers, scope }: Operation, schemas: SchemaCollector
               schema: schemas.add(answer.commonSchema ?? answer.schema, "output"),
               example: answer.example,
             },
+            ...describeOthers(answer, schemas),
           },
         }),
       },
+    ]),
+  );
+}
+
+function describeOthers({ others = {} }: OperationAnswer, schemas: SchemaCollector) {
+  return Object.fromEntries(
+    Object.entries(others).map(([type, { schema, example }]) => [
+      type,
+      { schema: schemas.add(schema, "output"), example },
     ]),
   );
 }

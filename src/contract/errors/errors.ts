@@ -118,6 +118,11 @@ export const errorCatalogue = {
     title: "The scheduled send no longer waits",
     advice: "It was sent, has failed or was cancelled, as `detail` says. To send something else, choose a new id.",
   },
+  cursor_too_old: {
+    status: 410,
+    title: "The log does not reach back to the cursor",
+    advice: "Read what is stored with an export, then follow the feed from its newest cursor.",
+  },
   payload_too_large: {
     status: 413,
     title: "The request is too large",

@@ -10,7 +10,7 @@ export const scopes = {
   "files:write": "Upload and remove files.",
   "webhooks:manage":
     "Create, change, test and delete webhooks, which receive the content of messages, and see what was posted.",
-  observe: "See who is online, and watch everything that is delivered, including its content.",
+  observe: "See who is online, and watch everything that is delivered and was delivered, including its content.",
   "keys:manage": "Create, list, rotate and revoke API keys that may do no more than the key itself.",
   "*": "Everything.",
 } as const;

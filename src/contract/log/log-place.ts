@@ -1,3 +1,4 @@
+import { isUuidV7 } from "../../lib/text/ids.ts";
 import type { LogEvent } from "./log-event.ts";
 
 /**
@@ -8,6 +9,21 @@ export type LogPlace = { offset: number; id: string | undefined };
 
 /** The position before the first event, and the head of an organization that does not exist. */
 export const logStart: LogPlace = { offset: 0, id: "" };
+
+/** The cursor of a place: the `id:` of an event in the feed of its organization, such as `4711-019aa8c4-…`. */
+export function cursorOf({ offset, id = "" }: LogPlace): string {
+  return `${offset}-${id}`;
+}
+
+const cursor = /^(0|[1-9]\d{0,14})-(.*)$/s;
+
+/** The place that a cursor names; `undefined` if it is none. */
+export function placeIn(text: string): { offset: number; id: string } | undefined {
+  const [, digits, id = ""] = cursor.exec(text) ?? [];
+  if (digits === undefined) return undefined;
+  const offset = Number(digits);
+  return (offset === 0 ? id === "" : isUuidV7(id)) ? { offset, id } : undefined;
+}
 
 /** A range of a log, read in one statement. */
 export type LogPage = {

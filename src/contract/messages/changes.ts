@@ -1,8 +1,15 @@
 import { z } from "zod";
-import { canonicalJson, isObject, objectWith } from "../../lib/json/json-values.ts";
-import { identifier, identifiers, text } from "../identifiers.ts";
+import { canonicalJson, isObject, objectWith, parseJson } from "../../lib/json/json-values.ts";
+import { identifier, identifiers, text, toIso, toSeconds } from "../identifiers.ts";
 import type { PayloadLimits } from "../limits.ts";
-import type { Message, MessageDeleteEvent, MessageEditEvent, SystemMessageDeleteEvent } from "./events.ts";
+import type {
+  Message,
+  MessageDeleteEvent,
+  MessageEditEvent,
+  MessageEvent,
+  SystemMessageDeleteEvent,
+  SystemMessageEvent,
+} from "./events.ts";
 import { customParameters, envelope } from "./messages.ts";
 
 const mostRecalled = 100;
@@ -97,11 +104,47 @@ export function systemRecallPayload({ ids, from, t }: { ids: string[]; from: str
   return JSON.stringify(event);
 }
 
+/** A message, or system message, of which nothing is left but who sent it when. */
+export type Blanked = { id: string; at: number; from: string; cid: string | undefined };
+
+/** The text of the event of a message that was recalled, has expired or was erased. `at` is in milliseconds since the Unix epoch. */
+export function blankMessagePayload({ id, at, from, cid = "" }: Blanked): string {
+  const blank = { _id: id, t: toSeconds(at), from, body: "", cid, x: {}, attachments: [], created_at: toIso(at) };
+  const event: MessageEvent = { message: blank };
+  return JSON.stringify(event);
+}
+
+/** The same for a system message. */
+export function blankSystemPayload({ id, at, from, cid }: Blanked): string {
+  const event: SystemMessageEvent = {
+    system_message: { _id: id, t: toSeconds(at), from, x: {}, ...(cid !== undefined && { cid }) },
+  };
+  return JSON.stringify(event);
+}
+
+/** The text of the event of a message or system message without what it says; `undefined` if it is neither. */
+export function blankedPayload(payload: string): string | undefined {
+  const event = parseJson(payload);
+  if (!isObject(event)) return undefined;
+  const { message, system_message: system } = event;
+  if (isMessage(message)) {
+    const { _id: id, created_at, from, cid } = message;
+    return blankMessagePayload({ id, at: Date.parse(created_at), from, cid });
+  }
+  if (!isSystemMessage(system)) return undefined;
+  const { _id: id, t, from, cid } = system;
+  return blankSystemPayload({ id, at: t * 1000, from, cid });
+}
+
 /** The text of a system message with empty custom parameters; the same text if it is not one. */
 export function withoutParameters(payload: string): string {
   const event = objectWith(payload, "system_message");
   if (!isObject(event?.system_message)) return payload;
   return JSON.stringify({ ...event, system_message: { ...event.system_message, x: {} } });
+}
+
+function isSystemMessage(value: unknown): value is SystemMessageEvent["system_message"] {
+  return isObject(value) && "_id" in value && typeof value.t === "number";
 }
 
 /** Checks what an edit reads of a stored message, which Herald wrote. */

@@ -51,6 +51,9 @@ export const listedMessageSchema = messageSchema
 /** The event `message`. */
 export const messageEvent = z.strictObject({ message: messageSchema }).meta({ id: "MessageEvent" });
 
+/** The event `message`. */
+export type MessageEvent = z.infer<typeof messageEvent>;
+
 /**
  * A system message, as recipients see it (seed, 2.5). Four members are always present, `cid` if it was sent to a conversation,
  * `created_at` and `key` if it is kept, `silent` if it was sent silently, and `expires_at` if it ends.

@@ -40,6 +40,8 @@ export type OperationAnswer = {
   example?: unknown;
   headers?: Record<string, string>;
   contentType?: string;
+  /** The other media types that a request can ask for with `Accept`. */
+  others?: Record<string, { schema: z.ZodType; example: unknown }>;
 };
 
 /**

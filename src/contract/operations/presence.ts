@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { feedQuery } from "../connections/feed.ts";
+import { cloudEvent, cloudEventsType, feedQuery, feedRequestHeaders } from "../connections/feed.ts";
 import {
   exampleIds,
   messageExample,
@@ -12,12 +12,22 @@ import { onlineCount, onlinePage, onlineQuery, userConnectionList } from "../pre
 import { defineOperation } from "./operation.ts";
 
 const feedExample = [
-  `event: message\nid: ${messageExample._id}\ndata: ${JSON.stringify({ message: messageExample })}\n\n`,
-  ":\n\n",
-  `event: system_message\nid: ${systemMessageExample._id}\ndata: ${JSON.stringify({ system_message: systemMessageExample })}\n\n`,
+  `:\nid: 4710-01a1f910-5000-7c1d-8e2f-3a4b5c6d7e8f\n\n`,
+  `event: message\nid: 4711-${messageExample._id}\ndata: ${JSON.stringify({ message: messageExample })}\n\n`,
+  `event: system_message\nid: 4712-01a1f910-6b21-7a9c-9d0e-1f2a3b4c5d6e\ndata: ${JSON.stringify({ system_message: systemMessageExample })}\n\n`,
 ].join("");
 
-/** Presence, the live feed and nodes (api.md, section 4). */
+const cloudEventExample = {
+  specversion: "1.0",
+  id: `4711-${messageExample._id}`,
+  source: `/admin/organizations/${exampleIds.organization}/events`,
+  type: "message",
+  time: messageExample.created_at,
+  datacontenttype: "application/json",
+  data: { message: messageExample },
+};
+
+/** Presence, the feed and nodes (api.md, section 4). */
 export const presenceOperations = {
   listOnline: defineOperation({
     method: "get",
@@ -80,18 +90,25 @@ export const presenceOperations = {
     tag: "Presence",
     scope: "observe",
     audit: "all", // it shows message content
-    summary: "Watch everything that is delivered in the organization, live",
-    description:
-      "A stream of server-sent events in the order of the organization's log, the same on every node: `event: message` with a MessageEvent and `event: system_message` with a SystemMessageEvent. `data` is the same JSON that recipients get, whether or not anyone is online. The feed contains everything that is sent after the response begins, without gaps, for as long as it stays open. It contains nothing older, and the server ignores `Last-Event-ID` and `lastEventId`. The server disconnects a client that reads too slowly. The feed ends within 5 seconds after the key is revoked or expires, when the organization is deleted, and when the node stops. The heartbeat is a comment line.",
+    summary: "Follow everything that is delivered in the organization",
+    description: [
+      "A stream of server-sent events in the order of the organization's log, the same on every node; `event:` is the kind, and `data:` the same JSON that recipients get, whether or not anyone is online. The `id:` of each event is its cursor. With `after` or `Last-Event-ID`, the stream begins with the event after that cursor, so that a consumer that keeps the cursor of the last event it has worked off misses nothing and gets nothing twice; without, with what comes from now on, and an `id:` of its own says where that is.",
+      "A message or system message that was recalled, has expired, was erased or belongs to a deleted conversation comes with an empty `body` and `x` and without attachments; a message that was edited comes with its text of now. Reads are kept for a day.",
+      "The feed ends when its client reads too slowly, within 5 seconds after the key is revoked or expires, when the organization is deleted, and when the node stops. The heartbeat is a comment line, and moves the cursor over events that the filter leaves out.",
+      'With `Accept: application/cloudevents-batch+json`, the answer is a page of the same events instead, as CloudEvents 1.0. The `Link` header with `rel="next"` leads to the next page, also if this one is empty.',
+    ].join("\n\n"),
     query: feedQuery,
+    requestHeaders: feedRequestHeaders,
     answers: {
       200: {
-        description: "The feed, which stays open.",
+        description: "The feed, which stays open; or a page of it.",
         contentType: "text/event-stream",
         schema: z.string(),
         example: feedExample,
+        others: { [cloudEventsType]: { schema: z.array(cloudEvent), example: [cloudEventExample] } },
+        headers: { Link: "Of a page: where the next one is (RFC 8288)." },
       },
     },
-    errors: ["organization_not_found"],
+    errors: ["organization_not_found", "cursor_too_old"],
   }),
 };

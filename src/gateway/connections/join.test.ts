@@ -14,6 +14,7 @@ import type { Sequencer } from "../log/sequencer.ts";
 import { event, placeOf } from "../log/testing/sequencer-setup.ts";
 import type { Connection } from "./connection.ts";
 import { createJoiner } from "./join.ts";
+import { createPageTurns } from "./page-turns.ts";
 import { createRoster } from "./roster.ts";
 
 const limiter = createLimiter({
@@ -59,11 +60,10 @@ function createOne({ sequencer, log, recovery = { resumeAfter: unused, read: unu
     roster,
     joining,
     audiences,
-    backlog,
+    pageTurns: createPageTurns({ backlog, reads: limiter, thread: createThreadScheduler() }),
     facts: createEventFacts(),
     ledger,
     reads: limiter,
-    thread: createThreadScheduler(),
     databaseClock: Date,
   });
   const connection: Connection = {

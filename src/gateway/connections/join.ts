@@ -1,9 +1,7 @@
 import { type EventKind, hasExpired, type LogEvent } from "../../contract/log/log-event.ts";
-import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import type { Owner } from "../../lib/owner.ts";
 import type { Limiter } from "../../lib/queues/limiter.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import { threadCosts } from "../../services/limits/costs.ts";
 import type { Recovery } from "../../services/messages/recovery.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
 import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
@@ -17,13 +15,12 @@ import {
   textIn,
 } from "../fanout/event-facts.ts";
 import { userTopic } from "../fanout/topics.ts";
-import type { Backlog } from "../limits/backlog.ts";
 import type { Sequencer } from "../log/sequencer.ts";
 import type { Log, Sequencers } from "../log/sequencers.ts";
-import { type Connection, comfortableBytes } from "./connection.ts";
+import type { Connection } from "./connection.ts";
+import { bytesOf, type PageTurns, pageBytes } from "./page-turns.ts";
 import type { Roster } from "./roster.ts";
 
-const pageBytes = comfortableBytes; // small enough for a healthy reader to keep up with a replay
 const pageSize = 100;
 
 /** The kinds of events that the participants of a conversation hear, and those that say whom they are addressed to. */
@@ -37,54 +34,21 @@ type Dependencies = {
   roster: Roster;
   joining: Roster;
   audiences: Audiences;
-  backlog: Pick<Backlog, "hold">;
+  pageTurns: PageTurns;
   facts: Pick<EventFacts, "follow">;
   ledger: Pick<DeliveryLedger, "given">;
-  /** Bounds how many pages of missed events are in memory, from read to handover. */
   reads: Pick<Limiter, "run">;
-  thread: ThreadScheduler;
   databaseClock: Clock;
 };
 
 /** Creates the joiner of one node. */
 export function createJoiner(dependencies: Dependencies) {
-  const { sequencers, recovery, log, roster, joining, audiences, backlog, facts, ledger } = dependencies;
-  const { reads, thread, databaseClock } = dependencies;
+  const { sequencers, recovery, log, roster, joining, audiences, facts, ledger, reads, databaseClock } = dependencies;
+  const { turnPage } = dependencies.pageTurns;
 
   /** Whether the text of an event may be written: not if it was recalled since it was read, or has expired. */
   function isThere(event: HeardEvent, { hasRecalled }: Sequencer): boolean {
     return !hasRecalled(textIn(event)) && !hasExpired(event, databaseClock.now());
-  }
-
-  /**
-   * Reads a page when it is the connection's turn, and hands it over if the connection is still open. The page counts
-   * towards the connection's backlog from before the read until the handover; only a few pages are in memory at a time,
-   * however many connections wait.
-   */
-  async function turnPage<Item extends { payload: string }>(
-    connection: Connection,
-    sequencer: Sequencer,
-    read: () => Promise<Item[]>,
-    handOver: (page: Item[]) => void,
-  ): Promise<void> {
-    const { owner, org } = connection;
-    await reads.run(
-      async () => {
-        const letGo = backlog.hold(connection, pageBytes);
-        let letGoRest = () => {};
-        try {
-          const page = await read();
-          letGoRest = backlog.hold(connection, Math.max(0, bytesOf(page) - pageBytes)); // a single event may be larger than a page
-          await sequencer.verified(); // no page may come from a different log than the pages before it
-          await thread.turn(org, threadCosts.bytes(bytesOf(page)), { part: connection.uid });
-          if (connection.isOpen) handOver(page);
-        } finally {
-          letGo();
-          letGoRest();
-        }
-      },
-      { key: org, owner },
-    );
   }
 
   async function replay(
@@ -219,8 +183,4 @@ export type Joiner = ReturnType<typeof createJoiner>;
 /** Whether a report tells of the event's deliveries. */
 function isReported({ kind }: HeardEvent): boolean {
   return kind === "message" || kind === "system";
-}
-
-function bytesOf(events: { payload: string }[]): number {
-  return events.reduce((sum, { payload }) => sum + payload.length, 0);
 }

@@ -37,10 +37,10 @@ test("an event is encoded once for all streams that hear it, on any topic", () =
   expect(counted).toEqual([2, 1]);
 });
 
-test("a system message has no id on a user's stream, and its `_id` in a feed", () => {
+test("a system message has no id on a user's stream, and every event is a cursor in a feed", () => {
   const { forUsers, forFeeds } = createStreamFrames();
   const textOf = (frame: Uint8Array) => new TextDecoder().decode(frame);
   expect(textOf(forUsers(system))).toBe(`event: system_message\ndata: ${system.payload}\n\n`);
-  expect(textOf(forFeeds(system))).toBe(`event: system_message\nid: s2\ndata: ${system.payload}\n\n`);
-  expect(textOf(forFeeds(message))).toBe(textOf(forUsers(message)));
+  expect(textOf(forFeeds(system))).toBe(`event: system_message\nid: 2-e2\ndata: ${system.payload}\n\n`);
+  expect(textOf(forFeeds(message))).toBe(textOf(forUsers(message)).replace("id: m1", "id: 1-m1"));
 });

@@ -68,6 +68,7 @@ function playablesOf(events: LogEvent[] = [], missed: MissedEvent[] = []) {
       heads: async () => new Map(),
       readFrom: async () => ({ head: { offset: 9, id: "e9" }, anchor: "e0", events }),
       readAfter: async () => events,
+      readShown: async () => events,
     },
     recovery: {
       resumeAfter: async () => 0,

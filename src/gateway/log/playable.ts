@@ -5,7 +5,7 @@ import { createSeen } from "../../lib/caches/seen.ts";
 import { objectWith } from "../../lib/json/json-values.ts";
 import type { Recovery } from "../../services/messages/recovery.ts";
 import { type EventFacts, sessionEndOf } from "../fanout/event-facts.ts";
-import type { Log } from "./sequencers.ts";
+import type { FeedLog } from "./sequencers.ts";
 
 const mostTold = 1_024;
 
@@ -14,7 +14,7 @@ export type Unplayable = Pick<LogEvent, "org" | "offset" | "id">;
 
 type Dependencies = {
   bus: Pick<Bus, "subscribe">;
-  log: Log;
+  log: FeedLog;
   recovery: Recovery;
   /** Parses a membership change once, for this check and for everyone who plays it. */
   facts: Pick<EventFacts, "membershipOf" | "recalledBy">;
@@ -93,7 +93,8 @@ export function createPlayables({ bus, log, recovery, facts, onUnplayable }: Dep
         return { ...page, events: page.events.map(playable) };
       },
       readAfter: async (...range) => (await log.readAfter(...range)).map(playable),
-    } satisfies Log,
+      readShown: async (...range) => (await log.readShown(...range)).map(playable),
+    } satisfies FeedLog,
     /** The events that connections missed, without unplayable ones. */
     playableRecovery: {
       resumeAfter: recovery.resumeAfter,

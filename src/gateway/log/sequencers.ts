@@ -23,6 +23,11 @@ export type Log = {
   readAfter(org: string, offset: number, limit: number, maxBytes: number): Promise<LogEvent[]>;
 };
 
+/** The log with what feeds read of it. */
+export type FeedLog = Log & {
+  readShown(org: string, offset: number, limit: number, maxBytes: number): Promise<LogEvent[]>;
+};
+
 type Options = {
   bus: Pick<Bus, "subscribe">;
   log: Log;

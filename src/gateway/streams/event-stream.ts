@@ -202,7 +202,7 @@ export function createEventStream(options: Options): EventStream {
   return stream;
 }
 
-/** Opens a stream of the node: counts it and what waits for it, and keeps it alive. */
+/** Opens a stream of the node: counts it and what waits for it, and keeps it alive with comments, or with what `beat` returns. */
 export function openEventStream(
   {
     register,
@@ -213,7 +213,7 @@ export function openEventStream(
     onCut,
   }: Pick<LineParts, "register" | "backlog" | "heartbeats" | "limits" | "databaseClock" | "onCut">,
   transport: Transport,
-  options: Pick<Options, "owner" | "org" | "onEnd">,
+  { beat, ...options }: Pick<Options, "owner" | "org" | "onEnd"> & { beat?: () => Uint8Array },
 ): EventStream {
   const stream = createEventStream({
     ...options,
@@ -223,7 +223,7 @@ export function openEventStream(
     onCut,
   });
   register.add(transport, stream);
-  heartbeats.repeat(options.owner, limits.pingMs, stream.comment);
+  heartbeats.repeat(options.owner, limits.pingMs, beat === undefined ? stream.comment : () => stream.push(beat()));
   return stream;
 }
 

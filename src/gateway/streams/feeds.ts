@@ -1,62 +1,55 @@
-import { eventNameOf } from "../../contract/connections/event-names.ts";
-import type { FeedFilter } from "../../contract/connections/feed.ts";
-import { HeraldError, rateLimited, unavailable } from "../../contract/errors/errors.ts";
-import { errorAbout } from "../../contract/errors/naming.ts";
-import type { LogEvent } from "../../contract/log/log-event.ts";
+import { HeraldError, invalidRequest, rateLimited, unavailable } from "../../contract/errors/errors.ts";
+import { hasExpired, type LogEvent } from "../../contract/log/log-event.ts";
+import type { LogPlace } from "../../contract/log/log-place.ts";
+import { blankedPayload } from "../../contract/messages/changes.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
 import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
 import { createCounters } from "../../lib/rates/counters.ts";
-import type { FeedStarts, FeedWish } from "../../services/feeds.ts";
+import type { FeedQuery, FeedStarts, Feeds, FeedWish } from "../../services/feeds.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 import type { LineParts } from "../connections/line-parts.ts";
-import { contentOf, type EventFacts, isAddressed, sessionEndOf } from "../fanout/event-facts.ts";
-import { toNobody } from "../fanout/played.ts";
+import { bytesOf, type PageTurns, pageBytes } from "../connections/page-turns.ts";
+import { contentOf, type EventFacts, sessionEndOf, textIn } from "../fanout/event-facts.ts";
+import { type Played, toNobody } from "../fanout/played.ts";
 import type { FeedListener, Topics } from "../fanout/topics.ts";
 import type { Sequencer } from "../log/sequencer.ts";
-import type { Sequencers } from "../log/sequencers.ts";
+import type { FeedLog, Sequencers } from "../log/sequencers.ts";
 import { type EventStream, openEventStream } from "./event-stream.ts";
-import type { StreamFrames } from "./stream-frames.ts";
+import { createEventFilter, type EventFilter } from "./feed-filter.ts";
+import { createFeedPages } from "./feed-pages.ts";
+import { encodePlace, type StreamFrames } from "./stream-frames.ts";
 
-const startsTried = 5;
 const permitEveryMs = 1000;
 const retryAfterSeconds = 5;
+const ofPast =
+  "cannot be combined with `after`, as who took part back then is not kept; leave one of them out, or read the user's deliveries";
+const pageSize = 500;
 
 type Dependencies = LineParts & {
   sequencers: Sequencers;
+  log: Pick<FeedLog, "readShown">;
+  pageTurns: PageTurns;
   topics: Pick<Topics, "feeds">;
   feedStarts: FeedStarts;
   frames: Pick<StreamFrames, "forFeeds">;
   facts: Pick<EventFacts, "follow" | "systemOf" | "readOf">;
 };
 
-/** Decides for each event of a log, taken in order, whether a feed shows it. */
-type EventFilter = (event: LogEvent) => boolean;
+/** A feed, and the place up to which it has shown its log. */
+type Feed = {
+  stream: EventStream;
+  sequencer: Sequencer;
+  shows: EventFilter;
+  permit: FeedWish["permit"];
+  place: LogPlace;
+  isAsking: boolean;
+};
 
-type Feed = { stream: EventStream; permit: FeedWish["permit"]; isAsking: boolean };
-
-/** Creates the feeds of this node, which receive every event that its sequencers play. */
+/** Creates the feeds of this node: they read the log up to what its sequencers have played, then receive every event played. */
 export function createFeeds(dependencies: Dependencies) {
-  const { sequencers, topics, feedStarts, frames, facts } = dependencies;
-  const { register, quotas, heartbeats, thread, limits, onError } = dependencies;
+  const { sequencers, log, pageTurns, topics, feedStarts, frames, facts } = dependencies;
+  const { register, quotas, heartbeats, thread, limits, databaseClock, onError } = dependencies;
   const perOrganization = createCounters(limits.feedsPerOrganization);
-
-  /**
-   * Creates a filter that is up to date with the sequencer: the ring covers everything since the snapshot, or a newer
-   * snapshot is taken.
-   */
-  async function beginFilter(sequencer: Sequencer, { org, filter }: FeedWish): Promise<EventFilter> {
-    for (let tried = 0; tried < startsTried; tried++) {
-      const { head, headId, cids } = await feedStarts.find(org, filter.uid);
-      await sequencer.reached(head, headId);
-      const played = sequencer.playedAfter(head);
-      if (played === undefined) continue;
-      if (played.some(endsOrganization)) throw errorAbout("organization_not_found", { organization: org });
-      const shows = createEventFilter(filter, cids, facts);
-      for (const event of played) shows(event);
-      return shows;
-    }
-    throw unavailable({ detail: "the organization's log is too busy to start the feed now; try again" });
-  }
 
   /** Ends a feed whose caller has lost its permission, or whose permission cannot be determined. */
   async function askAgain(feed: Feed): Promise<void> {
@@ -66,48 +59,107 @@ export function createFeeds(dependencies: Dependencies) {
       await feed.permit();
       feed.isAsking = false;
     } catch (error) {
-      if (!(error instanceof HeraldError)) onError(error);
-      feed.stream.end();
+      endFailed(feed, error);
     }
   }
 
+  function endFailed({ stream }: Feed, error: unknown): void {
+    if (!(error instanceof HeraldError)) onError(error);
+    stream.end();
+  }
+
+  function show(feed: Feed, event: LogEvent): Played {
+    const { stream, shows } = feed;
+    feed.place = event;
+    if (endsOrganization(event)) stream.end();
+    if (!shows(event)) return toNobody;
+    stream.push(frames.forFeeds(event), contentOf(event));
+    return { connections: 1, isSlow: stream.isSlow };
+  }
+
+  /** Without its text if that was recalled since it was read, or has expired. */
+  function asOfNow(event: LogEvent, { hasRecalled }: Sequencer): LogEvent {
+    const isGone = hasRecalled(textIn(event)) || hasExpired(event, databaseClock.now());
+    if (!isGone) return event;
+    const payload = blankedPayload(event.payload);
+    return payload === undefined ? { ...event, kind: "blank" } : { ...event, payload, expiresAt: undefined };
+  }
+
+  /** Events that were blanked since they were played must be read again, as only the store knows what they were. */
+  function isUnchanged(event: LogEvent): boolean {
+    return event.kind !== "blank" && !hasExpired(event, databaseClock.now());
+  }
+
+  /** Shows what the sequencer has played, from the store or from its memory; then, in the same turn, listens. */
+  async function catchUp(feed: Feed, org: string): Promise<void> {
+    const { stream, sequencer } = feed;
+    while (await stream.isReadyForMore()) {
+      if (sequencer.isOver) return stream.end();
+      const played = sequencer.playedAfter(feed.place.offset);
+      if (played !== undefined && bytesOf(played) <= pageBytes && played.every(isUnchanged)) {
+        for (const event of played) show(feed, event);
+        if (stream.isOpen) listen(feed, org);
+        return;
+      }
+      const upTo = sequencer.position; // taken before the read, so that the read includes everything up to it
+      await pageTurns.turnPage(
+        stream,
+        sequencer,
+        () => log.readShown(org, feed.place.offset, pageSize, pageBytes),
+        (read) => {
+          const page = read.filter(({ offset }) => offset <= upTo);
+          for (const event of page) show(feed, asOfNow(event, sequencer));
+          if (page.length === 0) feed.place = { offset: upTo, id: undefined }; // the rest was purged
+          stream.push(encodePlace(feed.place));
+        },
+      );
+    }
+  }
+
+  function listen(feed: Feed, org: string): void {
+    const { stream } = feed;
+    const listener: FeedListener = { hear: (event) => show(feed, event), end: stream.end };
+    topics.feeds.add(org, listener);
+    stream.owner.hold(() => topics.feeds.remove(org, listener));
+  }
+
+  /** Where the feed starts; refuses an organization that does not exist before a sequencer starts for it. */
+  async function startOf({ org, filter, after }: FeedQuery): Promise<{ place: LogPlace; cids: string[] }> {
+    if (after === undefined) return await feedStarts.now(org, filter.uid);
+    return { place: await feedStarts.resume(org, after), cids: [] };
+  }
+
   async function begin(wish: FeedWish, owner: Owner): Promise<ReadableStream<Uint8Array>> {
-    const { org, filter, address, permit } = wish;
+    const { org, filter, address, permit, onEnd } = wish;
     register.requireOpen();
     quotas.takeForAddress(owner, networkOf(address));
     if (!perOrganization.take(org)) throw tooMany(limits.feedsPerOrganization);
     owner.hold(() => perOrganization.release(org));
     await thread.turn(org, threadCosts.connect, { owner });
-    await feedStarts.find(org, filter.uid); // first, so that no sequencer starts for an organization that does not exist
+    const { place, cids } = await startOf(wish);
     const sequencer = await sequencers.acquire(org);
     owner.hold(() => sequencers.release(sequencer));
-    const shows = await beginFilter(sequencer, wish);
+    await sequencer.reached(place.offset, place.id);
     register.requireOpen();
     if (sequencer.isOver) throw unavailable({ detail: "the organization's log was rolled back; try again" });
-    const stream = openEventStream(dependencies, "feed", { owner, org, onEnd: wish.onEnd });
-    const listener = listenerOf(stream, shows);
-    topics.feeds.add(org, listener);
-    owner.hold(() => topics.feeds.remove(org, listener));
-    const feed: Feed = { stream, permit, isAsking: false };
+    const feed: Feed = {
+      stream: openEventStream(dependencies, "feed", { owner, org, onEnd, beat: () => encodePlace(feed.place) }),
+      sequencer,
+      shows: createEventFilter(filter, cids, facts),
+      permit,
+      place,
+      isAsking: false,
+    };
+    const { stream } = feed;
     heartbeats.repeat(owner, permitEveryMs, () => void askAgain(feed));
-    stream.comment(); // makes the response begin now
+    stream.push(encodePlace(place)); // makes the response begin now
+    catchUp(feed, org).catch((error) => endFailed(feed, error));
     return stream.body;
   }
 
-  function listenerOf(stream: EventStream, shows: EventFilter): FeedListener {
-    return {
-      hear(event) {
-        if (endsOrganization(event)) stream.end();
-        if (!shows(event)) return toNobody;
-        stream.push(frames.forFeeds(event), contentOf(event));
-        return { connections: 1, isSlow: stream.isSlow };
-      },
-      end: stream.end,
-    };
-  }
-
   return {
-    async open(wish: FeedWish): Promise<ReadableStream<Uint8Array>> {
+    async open(wish) {
+      requireLive(wish);
       const owner = createOwner(onError);
       onAbort(wish.signal, () => owner.close()); // before anything is taken
       try {
@@ -117,11 +169,12 @@ export function createFeeds(dependencies: Dependencies) {
         throw error;
       }
     },
+    page: createFeedPages(dependencies),
     /** Ends an organization's feeds, so that their callers reconnect. */
     endOrganization(org: string): void {
       for (const feed of [...(topics.feeds.of(org) ?? [])]) feed.end();
     },
-  };
+  } satisfies Feeds & { endOrganization(org: string): void };
 }
 
 function tooMany(quota: number): HeraldError {
@@ -129,37 +182,10 @@ function tooMany(quota: number): HeraldError {
   return rateLimited({ detail, policy: "feeds-per-organization", quota, retryAfterSeconds });
 }
 
-function endsOrganization(event: LogEvent): boolean {
-  return event.kind === "session" && sessionEndOf(event).uids === undefined;
+function requireLive({ filter, after }: FeedQuery): void {
+  if (filter.uid !== undefined && after !== undefined) throw invalidRequest("/uid", ofPast, `\`uid\` ${ofPast}`);
 }
 
-/**
- * Creates a filter that follows the user's conversations, starting from `cids`; it must be given the membership events,
- * too.
- */
-function createEventFilter(
-  { kind, cid, uid }: FeedFilter,
-  cids: readonly string[],
-  facts: Pick<EventFacts, "follow" | "systemOf" | "readOf">,
-): EventFilter {
-  const joined = new Set(cids);
-
-  return (event) => {
-    if (event.kind === "membership" && uid !== undefined) facts.follow(event, uid, joined);
-    const name = eventNameOf(event.kind);
-    if (name === undefined || (kind !== undefined && kind !== name)) return false;
-    if (event.kind === "system_read")
-      return cid === undefined && (uid === undefined || event.uids?.includes(uid) === true);
-    if (event.kind === "read") {
-      const { reader, author, cid: ofRead } = facts.readOf(event);
-      return (cid === undefined || cid === ofRead) && (uid === undefined || uid === reader || uid === author);
-    }
-    if (cid !== undefined && event.cid !== cid) return false;
-    if (uid === undefined) return true;
-    // The sender of a message, and who edits it or takes it back, takes part in its conversation; the sender of a system
-    // message need not be among its recipients.
-    if (event.kind !== "system" && event.kind !== "system_recall") return joined.has(event.cid ?? "");
-    const { sender, recipients } = facts.systemOf(event);
-    return sender === uid || isAddressed(event, joined, () => recipients.has(uid));
-  };
+function endsOrganization(event: LogEvent): boolean {
+  return event.kind === "session" && sessionEndOf(event).uids === undefined;
 }

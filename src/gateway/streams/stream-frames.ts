@@ -1,5 +1,6 @@
 import { eventNameOf } from "../../contract/connections/event-names.ts";
-import type { EventKind } from "../../contract/log/log-event.ts";
+import type { EventKind, LogEvent } from "../../contract/log/log-event.ts";
+import { cursorOf, type LogPlace } from "../../contract/log/log-place.ts";
 import { createLastMade } from "../../lib/caches/last-made.ts";
 import type { HeardEvent } from "../fanout/event-facts.ts";
 
@@ -10,7 +11,7 @@ export function createStreamFrames() {
   return {
     /** For users' streams: the `id:` of a message is its `_id`, from which the client can resume. */
     forUsers: users.of,
-    /** For feeds: the `id:` of messages and system messages is their `_id`. */
+    /** For feeds: the `id:` is the cursor of the event. */
     forFeeds: feeds.of,
     /** Drops what is cached. */
     forget(): void {
@@ -31,10 +32,13 @@ export function encodeForUser({ kind, id, payload }: HeardEvent): Uint8Array {
   return encode(kind, kind === "message" ? id : undefined, payload);
 }
 
-function encodeForFeed(event: HeardEvent): Uint8Array {
-  if (event.kind !== "system") return encodeForUser(event);
-  const { system_message }: { system_message: { _id: string } } = JSON.parse(event.payload);
-  return encode("system", system_message._id, event.payload);
+function encodeForFeed(event: HeardEvent & Pick<LogEvent, "offset">): Uint8Array {
+  return encode(event.kind, cursorOf(event), event.payload);
+}
+
+/** Encodes a comment that moves the cursor of a feed, for events that it does not show. */
+export function encodePlace(place: LogPlace): Uint8Array {
+  return encoder.encode(place.id === undefined ? ":\n\n" : `:\nid: ${cursorOf(place)}\n\n`);
 }
 
 /** Encodes the event that a session is about to expire. */

@@ -1,7 +1,10 @@
+import { invalidRequest } from "../../contract/errors/errors.ts";
+import { placeIn } from "../../contract/log/log-place.ts";
 import type { Operations } from "../../contract/operations/all.ts";
 import type { Feeds } from "../../services/feeds.ts";
 import type { Nodes } from "../../services/nodes/nodes.ts";
 import type { Presence } from "../../services/presence.ts";
+import { answerCloudEvents, asksForCloudEvents } from "../answers/cloud-events.ts";
 import { answerDone, answerShowing } from "../answers/plain-answers.ts";
 import type { Bind } from "../bind.ts";
 
@@ -13,9 +16,12 @@ export function bindPresence(bind: Bind, operations: Operations, { presence, fee
     status: 200,
     body: count ? await presence.count(params.org, uids) : await presence.list(params.org, { ...page, uids, devices }),
   }));
-  bind(operations.streamEvents, async ({ params: { org }, query: filter }, call) => {
+  bind(operations.streamEvents, async ({ params: { org }, query, headers }, call) => {
+    const { after, lastEventId, limit, ...filter } = query;
     const { address, request, permit, endSoon } = call();
-    const stream = await feeds.open({ org, filter, address, signal: request.signal, permit, onEnd: endSoon });
+    const wish = { org, filter, after: lastEventIdIn(headers) ?? lastEventId ?? after };
+    if (asksForCloudEvents(headers)) return answerCloudEvents(request.url, await feeds.page({ ...wish, limit }));
+    const stream = await feeds.open({ ...wish, address, signal: request.signal, permit, onEnd: endSoon });
     return { status: 200, stream };
   });
   bind(operations.listConnections, ({ params: { org, uid } }) => answerShowing(presence.connectionsOf(org, uid)));
@@ -23,4 +29,12 @@ export function bindPresence(bind: Bind, operations: Operations, { presence, fee
     answerDone(presence.closeConnection(org, uid, connection_id)),
   );
   bind(operations.listNodes, () => answerShowing(nodes.list()));
+}
+
+function lastEventIdIn(headers: Headers): string | undefined {
+  const given = headers.get("last-event-id");
+  if (given === null || given === "") return undefined;
+  if (placeIn(given) !== undefined) return given;
+  const detail = "`Last-Event-ID` must be the `id:` of an event of this feed, unchanged; to begin now, leave it out";
+  throw invalidRequest("", detail, detail);
 }

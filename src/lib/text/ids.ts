@@ -23,6 +23,11 @@ export function firstIdOf(at: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
 }
 
+/** The lowest text that sorts after an id and before all ids that do. */
+export function nextOf(id: string): string {
+  return `${id}-`;
+}
+
 /** The creation time of a UUIDv7, in milliseconds since the Unix epoch. */
 export function timeOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

@@ -14,11 +14,12 @@ export function createAuditWrites({ driver }: { driver: Driver }): Pick<AuditLog
 
 /** Creates the reads of the audit log; each kind uses an index. */
 export function createAuditReads({ reader }: { reader: Reader }): Pick<AuditLog, "read"> {
-  const select = (condition: string) =>
+  const selectBy = (order: "ASC" | "DESC") => (condition: string) =>
     `SELECT ${auditEntries.columns} FROM audit
-     WHERE ${condition} id >= ? AND id < ? ORDER BY id DESC LIMIT ?`;
+     WHERE ${condition} id >= ? AND id < ? ORDER BY id ${order} LIMIT ?`;
   return {
-    read({ from = "", before = afterAll, of, limit }) {
+    read({ from = "", before = afterAll, of, limit, isOldestFirst = false }) {
+      const select = selectBy(isOldestFirst ? "ASC" : "DESC");
       const rows =
         of === undefined
           ? reader.all(select(""), from, before, limit)

@@ -31,11 +31,12 @@ export type AuditRange = {
   before: string | undefined;
   of: { org: string } | { keyId: string } | undefined;
   limit: number;
+  isOldestFirst?: boolean;
 };
 
 /** The audit log. Entries are appended and read; only retention removes them, and nothing changes them. */
 export type AuditLog = {
-  /** The newest entries of the range, newest first. */
+  /** The newest entries of the range, newest first, or the oldest, oldest first. */
   read(range: AuditRange): Promise<AuditEntry[]>;
   /** Stores the entries in one commit. Resolves after the flush; rejects with `storage_full` or `unavailable`. */
   append(entries: AuditEntry[]): Promise<void>;

@@ -6,7 +6,8 @@ import type { Reader, Row } from "../sql/driver.ts";
 import { headColumns, toHead } from "./head.ts";
 import { withinBytes } from "./page-bytes.ts";
 
-type EventRow = Row & {
+/** A row of the log. */
+export type EventRow = Row & {
   offset: number;
   kind: string;
   id: string;
@@ -61,7 +62,8 @@ export function createLogReader({ reader }: { reader: Reader }): LogReader {
   };
 }
 
-function toEvent(org: string, row: EventRow): LogEvent {
+/** The event of a row; one whose text is removed is `blank`. */
+export function toEvent(org: string, row: EventRow): LogEvent {
   const { id, payload } = row;
   const expiresAt = row.expires_at === null ? undefined : Number(row.expires_at);
   const place = { org, offset: Number(row.offset), id, cid: row.cid ?? undefined, payload, expiresAt };

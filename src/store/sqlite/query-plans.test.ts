@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDeliveryReads } from "../delivery/delivery.ts";
 import { createStanding } from "../directory/participants.ts";
+import { createFeedReader } from "../log/feed-reader.ts";
 import { createLogReader } from "../log/log-reader.ts";
 import { createExpiryReads } from "../messages/expiry.ts";
 import { createHistory, createMissedEvents } from "../messages/history.ts";
@@ -69,6 +70,11 @@ describe("SQLite", () => {
       [
         "USING INDEX sqlite_autoindex_event_1 (org=? AND offset>? AND offset<?)",
         () => createLogReader({ reader: driver }).readAfter("o", 1, 20, mebibyte),
+        "USING INDEX sqlite_autoindex_event_1 (org=? AND offset>?)",
+      ],
+      [
+        "USING INDEX sqlite_autoindex_event_1 (org=? AND offset>? AND offset<?)",
+        () => createFeedReader({ reader: driver }).readShown("o", 1, 20, mebibyte),
         "USING INDEX sqlite_autoindex_event_1 (org=? AND offset>?)",
       ],
       [

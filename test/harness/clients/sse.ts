@@ -12,6 +12,8 @@ export type Sse = Listener & {
   readonly headers: Headers;
   readonly raw: readonly SseEvent[];
   readonly comments: Inbox<string>;
+  /** The last `id:`, also of a comment; the cursor of a feed. */
+  readonly lastId: string | undefined;
   /** Resolves once the stream ends, from either side. */
   readonly closed: Promise<void>;
   close(): void;
@@ -45,13 +47,17 @@ async function requestStream(
   const events = createInbox<Event>(owner);
   const comments = createInbox<string>(owner);
   const raw: SseEvent[] = [];
+  let lastId: string | undefined;
+  const onId = (id: string) => {
+    lastId = id;
+  };
   const onEvent = (event: SseEvent) => {
     raw.push(event);
     const heard = JSON.parse(event.data) as Event;
     events.push(heard);
     onHeard(heard);
   };
-  const closed = readStream(response.body, onEvent, comments.push)
+  const closed = readStream(response.body, onEvent, comments.push, onId)
     .catch(() => undefined)
     .then(() => {
       events.end("the stream has ended");
@@ -64,6 +70,9 @@ async function requestStream(
       headers: response.headers,
       raw,
       comments,
+      get lastId() {
+        return lastId;
+      },
       closed,
       close,
       events: events.all,
@@ -94,11 +103,11 @@ export async function openStream(address: string, headers: Record<string, string
 }
 
 /** What a feed shows, as query parameters. */
-export type FeedQuery = { kind?: string; cid?: string; uid?: string };
+export type FeedQuery = { kind?: string; types?: string; cid?: string; uid?: string; after?: string };
 
 /** Requests the live feed of an organization. */
 export async function requestFeed(url: string, org: string, key: string, query: FeedQuery = {}) {
-  const search = new URLSearchParams(query).toString();
+  const search = new URLSearchParams(query).toString().replaceAll("%2C", ","); // commas separate types
   const address = `${url}/admin/organizations/${encodeURIComponent(org)}/events${search === "" ? "" : `?${search}`}`;
   return await requestStream(address, { "Admin-Api-Key": key }, `the feed of ${org}`);
 }
@@ -115,6 +124,7 @@ async function readStream(
   body: ReadableStream<Uint8Array>,
   onEvent: (event: SseEvent) => void,
   onComment: (text: string) => void,
+  onId: (id: string) => void,
 ): Promise<void> {
   const decoder = new TextDecoder();
   let rest = "";
@@ -123,6 +133,7 @@ async function readStream(
   let data: string[] = [];
   const onLine = (line: string) => {
     if (line === "") {
+      if (id !== undefined) onId(id);
       if (data.length > 0) onEvent({ event: name || "message", id, data: data.join("\n") });
       name = "";
       id = undefined;

@@ -181,6 +181,7 @@ export function createNode(options: Options): Node {
       heads: (orgs) => ask(() => reads.heads(orgs)),
       readFrom: (org, offset, limit) => ask(() => reads.readFrom(org, offset, limit)),
       readAfter: (...of) => ask(() => reads.readAfter(...of)),
+      readShown: neverUsed,
     },
     sessions: {
       requireUnrevoked: () => undefined,
@@ -235,7 +236,7 @@ export function createNode(options: Options): Node {
       renew: () => undefined,
       flush: neverUsed,
     },
-    feedStarts: { find: neverUsed },
+    feedStarts: { now: neverUsed, resume: neverUsed },
     clock: ownClock,
     steadyClock: clock,
     clientAddress: () => "",

@@ -53,10 +53,11 @@ class AsyncKeys(AsyncCaller):
         operation: str | None = None,
         result: AuditResult | None = None,
         status: int | None = None,
+        after: str | None = None,
         since: datetime | str | None = None,
         until: datetime | str | None = None,
     ) -> AsyncPages[AuditEntry]:
-        """The audit log, newest first: who did what."""
+        """The audit log, newest first, or after the id of an entry oldest first: who did what."""
         return AsyncPages(
             self,
             "listAudit",
@@ -67,6 +68,7 @@ class AsyncKeys(AsyncCaller):
                 "operation": operation,
                 "result": result,
                 "status": status,
+                "after": after,
                 "since": since,
                 "until": until,
             },

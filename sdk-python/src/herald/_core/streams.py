@@ -39,31 +39,37 @@ class LineReader:
 
 
 class EventReader:
-    """Reads the data of server-sent events (WHATWG HTML, section 9.2.6)."""
+    """Reads the ids and the data of server-sent events (WHATWG HTML, section 9.2.6)."""
 
     def __init__(self) -> None:
         self._lines = LineReader(_ANY_END)
         self._data: list[bytes] = []
+        self._id: str | None = None
         self._is_first = True
         self._follows_return = False
 
-    def read(self, piece: bytes) -> list[Any]:
-        """The values, in JSON, of the events that a piece of the stream completes. Passes over comments and other fields."""
+    def read(self, piece: bytes) -> list[tuple[str | None, Any]]:
+        """The id, if there is one, and the value, in JSON, of each event that a piece of the stream completes.
+
+        The value is `None` if there is only an id. Passes over comments and other fields.
+        """
         if self._follows_return and piece:
             piece = piece.removeprefix(b"\n")  # of a line end that was cut: the line was complete before
             self._follows_return = False
         if piece:
             self._follows_return = piece.endswith(b"\r")
-        events = []
+        events: list[tuple[str | None, Any]] = []
         for raw in self._lines.read(piece):
             line = raw.removeprefix(_BYTE_ORDER_MARK) if self._is_first else raw
             self._is_first = False
             field, _, value = line.partition(b":")
             if field == b"data":
                 self._data.append(value.removeprefix(b" "))
-            elif not line and self._data:
+            elif field == b"id":
+                self._id = value.removeprefix(b" ").decode()
+            elif not line:
                 text = b"\n".join(self._data)
-                self._data = []
-                if text:
-                    events.append(json.loads(text))
+                if text or self._id is not None:
+                    events.append((self._id, json.loads(text) if text else None))
+                self._data, self._id = [], None
         return events

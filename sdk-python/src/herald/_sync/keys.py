@@ -54,10 +54,11 @@ class Keys(Caller):
         operation: str | None = None,
         result: AuditResult | None = None,
         status: int | None = None,
+        after: str | None = None,
         since: datetime | str | None = None,
         until: datetime | str | None = None,
     ) -> Pages[AuditEntry]:
-        """The audit log, newest first: who did what."""
+        """The audit log, newest first, or after the id of an entry oldest first: who did what."""
         return Pages(
             self,
             "listAudit",
@@ -68,6 +69,7 @@ class Keys(Caller):
                 "operation": operation,
                 "result": result,
                 "status": status,
+                "after": after,
                 "since": since,
                 "until": until,
             },

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { useHerald } from "../../../../test/harness/servers/herald.ts";
 import { createOrganization } from "../../../../test/harness/servers/organization.ts";
-import { runHerald } from "../../testing/run-herald.ts";
+import { runHerald, startHeraldCommand } from "../../testing/run-herald.ts";
 
 const herald = useHerald();
 let folder: string;
@@ -38,6 +38,24 @@ test("herald import takes what herald export wrote, from a file or from stdin, a
   expect((await run(["export", "--org", copy.id])).stdout).toBe(readFileSync(file, "utf8"));
   expect((await run(["export", again, "--org", copy.id, "--user", "alice"])).code).toBe(0);
   expect(readFileSync(again, "utf8")).toBe(readFileSync(file, "utf8"));
+});
+
+test("herald export --follow adds what is delivered after the export, until it is interrupted", async () => {
+  const org = await createOrganization(herald());
+  const cid = await org.conversation(["alice"]);
+  await org.sent("alice", { cid, body: "before" });
+  const env = { HERALD_ADMIN_API_KEY: herald().key };
+  await using command = startHeraldCommand(["export", "--org", org.id, "--follow", "--url", herald().url], { env });
+  for (const name of ["user", "conversation", "message"])
+    expect(JSON.parse((await command.lines.next()).value ?? "")).toHaveProperty(name);
+  await org.sent("alice", { cid, body: "after" });
+  const followed = JSON.parse((await command.lines.next()).value ?? "");
+  expect(followed).toMatchObject({ event: { message: { cid, body: "after" } } });
+  command.kill("SIGINT");
+  expect(await command.exited).toBe(0);
+  const notes: string[] = [];
+  for await (const note of command.errorLines) notes.push(note);
+  expect(notes.at(-1)).toBe(`to go on from here, give --after ${followed.cursor}`);
 });
 
 test("herald import prints the lines that fail and exits with 1; with --dry-run it stores nothing", async () => {

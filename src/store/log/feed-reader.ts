@@ -1,0 +1,50 @@
+import { type EventKind, kindOf, type LogEvent } from "../../contract/log/log-event.ts";
+import { type Blanked, blankMessagePayload, blankSystemPayload } from "../../contract/messages/changes.ts";
+import { lasts } from "../messages/expiry-rule.ts";
+import type { FeedReader } from "../ports.ts";
+import type { Reader } from "../sql/driver.ts";
+import { type EventRow, toEvent } from "./log-reader.ts";
+import { withinBytes } from "./page-bytes.ts";
+import { isOfConversation } from "./past.ts";
+
+type FeedRow = EventRow & { sender: string | null; mid: string | null; created_at: number };
+
+// Finds the end of the page first, so that no larger payloads are read than fit it.
+const endOfPage = withinBytes(
+  `SELECT "offset", OCTET_LENGTH(payload) + COALESCE(OCTET_LENGTH(uids), 0) AS bytes
+    FROM event WHERE org = ? AND "offset" > ? ORDER BY "offset" LIMIT ?`,
+  { maxBytes: "?" },
+);
+
+/** Creates the reads of feeds that begin in the past. */
+export function createFeedReader({ reader }: { reader: Reader }): FeedReader {
+  const ofDeleted = "(e.kind IN ('message', 'edit') AND c.id IS NULL)";
+  const readShown = `SELECT e."offset", e.kind, e.id, e.cid, e.sender, e.mid, e.created_at, e.uids,
+      CASE WHEN ${ofDeleted} OR NOT ${lasts(reader.dialect, "e")} THEN '' ELSE e.payload END AS payload, e.expires_at
+    FROM event e LEFT JOIN conversation c ON c.org = e.org AND c.id = e.cid AND ${isOfConversation}
+    WHERE e.org = ? AND e."offset" > ? AND e."offset" <= (SELECT MAX("offset") FROM (${endOfPage}) AS fitting)
+    ORDER BY e."offset"`;
+  return {
+    async readShown(org, offset, limit, maxBytes) {
+      const rows = await reader.allOf<FeedRow>(org, readShown, org, offset, org, offset, limit, maxBytes);
+      return rows.map((row) => toShown(org, row));
+    },
+  };
+}
+
+/** The event as a feed shows it: without its text, a message says only who sent it when. */
+function toShown(org: string, row: FeedRow): LogEvent {
+  const event = toEvent(org, row);
+  const { id, cid, kind } = event;
+  if (kind !== "blank") return event;
+  const blanked = { id, at: Number(row.created_at), from: row.sender ?? "", cid };
+  const shown = (payload: string): LogEvent => ({ ...event, kind: kindOf(row.kind), payload, expiresAt: undefined });
+  switch (row.kind as EventKind) {
+    case "message":
+      return shown(blankMessagePayload(blanked));
+    case "system":
+      return shown(blankSystemPayload({ ...blanked, id: row.mid ?? id } satisfies Blanked));
+    default:
+      return event; // an edit that another replaces, or of a message that is gone
+  }
+}
