@@ -102,7 +102,7 @@ export function watchFeed(call: FeedCall, options: FeedOptions): Feed {
     cursor: options.after,
     move(cursor) {
       place.cursor = cursor;
-      callSafely(() => options.onCursor?.(cursor), reportUnheard);
+      void callSafely(() => options.onCursor?.(cursor), reportUnheard);
     },
   };
   return Object.defineProperty(watch(call, options, place), "cursor", { get: () => place.cursor }) as Feed;

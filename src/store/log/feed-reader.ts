@@ -1,5 +1,5 @@
-import { type EventKind, kindOf, type LogEvent } from "../../contract/log/log-event.ts";
-import { type Blanked, blankMessagePayload, blankSystemPayload } from "../../contract/messages/changes.ts";
+import { kindOf, type LogEvent } from "../../contract/log/log-event.ts";
+import { blankMessagePayload, blankSystemPayload } from "../../contract/messages/changes.ts";
 import { lasts } from "../messages/expiry-rule.ts";
 import type { FeedReader } from "../ports.ts";
 import type { Reader } from "../sql/driver.ts";
@@ -39,12 +39,7 @@ function toShown(org: string, row: FeedRow): LogEvent {
   if (kind !== "blank") return event;
   const blanked = { id, at: Number(row.created_at), from: row.sender ?? "", cid };
   const shown = (payload: string): LogEvent => ({ ...event, kind: kindOf(row.kind), payload, expiresAt: undefined });
-  switch (row.kind as EventKind) {
-    case "message":
-      return shown(blankMessagePayload(blanked));
-    case "system":
-      return shown(blankSystemPayload({ ...blanked, id: row.mid ?? id } satisfies Blanked));
-    default:
-      return event; // an edit that another replaces, or of a message that is gone
-  }
+  if (row.kind === "message") return shown(blankMessagePayload(blanked));
+  if (row.kind === "system") return shown(blankSystemPayload({ ...blanked, id: row.mid ?? id }));
+  return event; // an edit that another replaces, or of a message that is gone
 }
