@@ -6,7 +6,7 @@ import { eventually, within } from "../../test/harness/deadline.ts";
 import { freePort } from "../../test/harness/engines/free-port.ts";
 import { startNats } from "../../test/harness/engines/nats.ts";
 import { createId } from "../lib/text/ids.ts";
-import type { ActivityBus, Bus, DeliveryNews, WatchBus } from "./bus.ts";
+import type { DeliveryNews, NodesBus, TypingNote } from "./bus.ts";
 import { createLocalBus } from "./local.ts";
 import {
   busesOn,
@@ -20,7 +20,7 @@ import {
 } from "./testing/bus-setup.ts";
 
 /** Tests the port `Bus`. `open` resolves once the bus is connected. */
-function describeBus(name: string, open: (nodeId?: string) => Promise<Bus & WatchBus & ActivityBus>): void {
+function describeBus(name: string, open: (nodeId?: string) => Promise<NodesBus>): void {
   describe(`the bus ${name}`, () => {
     test("delivers what is published after a subscription to each subscriber of the organization, in order", async () => {
       const bus = await open();
@@ -93,6 +93,30 @@ function describeBus(name: string, open: (nodeId?: string) => Promise<Bus & Watc
       await bus.close();
     });
 
+    test("tells those who follow an organization who types in it, and nobody once they have stopped", async () => {
+      const bus = await open();
+      const note = (org: string, from = "*"): TypingNote => ({
+        org,
+        cid: "a.> 😀",
+        from,
+        status: "stop",
+        t: 1_763_643_960,
+      });
+      const heard: TypingNote[] = [];
+      const stop = bus.followTyping("zoë 😀", (one) => heard.push(one));
+      let onLast = () => {};
+      bus.followTyping("o", () => onLast());
+      for (const expected of [[note("zoë 😀"), note("zoë 😀", ">")], []]) {
+        for (const one of [note("zoë 😀"), note("other"), note("zoë 😀", ">")]) bus.tellTyping(one);
+        const last = new Promise<void>((resolve) => (onLast = resolve));
+        bus.tellTyping(note("o")); // heard in order
+        await last;
+        expect(heard.splice(0)).toEqual(expected);
+        stop();
+      }
+      await bus.close();
+    });
+
     test("begins a watch on the asking node, passes its news on, and ends it", async () => {
       const id = createId();
       const bus = await open(id);
@@ -121,7 +145,7 @@ function describeBus(name: string, open: (nodeId?: string) => Promise<Bus & Watc
 }
 
 /** Tests what nodes do for each other. `join` resolves once the bus of a node is connected. */
-function describeNodes(name: string, join: (nodeId?: string) => Promise<Bus & WatchBus & ActivityBus>): void {
+function describeNodes(name: string, join: (nodeId?: string) => Promise<NodesBus>): void {
   describe(`the bus ${name}`, () => {
     test("sends only the place of an event that is too large", async () => {
       const bus = await join();
@@ -249,7 +273,7 @@ if (nats !== undefined) {
     test("connects once the server is up, and reconnects after an outage, with all subscriptions", async () => {
       let connects = 0;
       let wake = () => {};
-      let bus: Bus | undefined;
+      let bus: NodesBus | undefined;
       const one = collect();
       await nats.outage(async () => {
         const onConnect = () => {

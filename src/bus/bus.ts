@@ -1,3 +1,4 @@
+import type { TypingStatus } from "../contract/connections/typing.ts";
 import type { LogEvent } from "../contract/log/log-event.ts";
 import type { OnlineUser, UserConnection } from "../contract/presence.ts";
 
@@ -134,6 +135,20 @@ export type ActivityBus = {
   /** Calls `hear` when a node tells about the user. Returns the function that ends it. */
   followActivity(user: UserPlace, hear: () => void): () => void;
 };
+
+/** That a user is typing in a conversation, or has stopped; `t` is in seconds since the Unix epoch. */
+export type TypingNote = { org: string; cid: string; from: string; status: TypingStatus; t: number };
+
+/** Passes on that users are typing. Nothing of it is stored, and notes may be lost. */
+export type TypingBus = {
+  /** Tells all nodes that follow the organization, including this one. Never fails. */
+  tellTyping(note: TypingNote): void;
+  /** Calls `hear` with each note of the organization. Returns the function that ends it. */
+  followTyping(org: string, hear: (note: TypingNote) => void): () => void;
+};
+
+/** The bus of a node, with all that nodes tell one another on it. */
+export type NodesBus = Bus & WatchBus & ActivityBus & TypingBus;
 
 /** The state of a bus. While it is `down`, nodes learn of one another's events only by head checks. */
 export type BusState = "up" | "down" | "none";

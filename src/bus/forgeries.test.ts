@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { connect } from "@nats-io/transport-node";
 import { startNats } from "../../test/harness/engines/nats.ts";
-import { logSubject, newsSubject, presenceSubject, watchSubject } from "./subjects.ts";
+import { logSubject, newsSubject, presenceSubject, typingSubject, watchSubject } from "./subjects.ts";
 import {
   busesOn,
   collect,
@@ -159,6 +159,32 @@ if (nats !== undefined) {
       expect([...(await bus.request(question, ["n", "old"])).keys()]).toEqual(["n"]);
       await old.close();
       await bus.close();
+    });
+
+    test("hears of nobody who types from a stranger, and of another organization what was said of one", async () => {
+      const [one, two] = [await join("one"), await join("two")];
+      const stranger = await connect({ servers: nats.url });
+      const overheard: string[] = [];
+      stranger.subscribe("herald.typing.>", { callback: (_, message) => void overheard.push(message.string()) });
+      await stranger.flush();
+      const heard: string[] = [];
+      for (const org of ["o", "p"]) two.followTyping(org, ({ from }) => heard.push(`${from} of ${org}`));
+      const note = { org: "o", cid: "c", from: "ann", status: "start", t: 1 } as const;
+      while (overheard.length === 0 || heard.length === 0) {
+        one.tellTyping(note);
+        await Bun.sleep(1);
+      }
+      const [text = ""] = overheard;
+      stranger.publish(typingSubject("o"), JSON.stringify({ ...note, from: "eve" }));
+      stranger.publish(typingSubject("o"), text.replace("ann", "eve"));
+      stranger.publish(typingSubject("p"), text);
+      await stranger.flush();
+      one.tellTyping({ ...note, from: "bob" });
+      while (!heard.includes("bob of o")) await Bun.sleep(1);
+      expect(new Set(heard)).toEqual(new Set(["ann of o", "bob of o"]));
+      expect(two.dropped).toMatchObject({ unsigned: 1, forged: 2 });
+      await stranger.close();
+      await Promise.all([one.close(), two.close()]);
     });
 
     test("begins no watch for a stranger, none twice, and hears no news that are forged, repeated or to another question", async () => {

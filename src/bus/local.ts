@@ -1,12 +1,13 @@
 import type { Guard } from "../lib/observing/guard.ts";
 import { createSetsByKey } from "../lib/sets-by-key.ts";
 import { createId, joinIds } from "../lib/text/ids.ts";
-import type { ActivityBus, Bus, Hint, PresenceAnswer, PresenceQuestion, WatchBus, Watcher } from "./bus.ts";
+import type { Hint, NodesBus, PresenceAnswer, PresenceQuestion, TypingNote, Watcher } from "./bus.ts";
 
 /** Creates the bus of a single node: plain function calls. `guard`: keeps from the publisher what a subscriber throws. */
-export function createLocalBus({ nodeId, guard }: { nodeId: string; guard: Guard }): Bus & WatchBus & ActivityBus {
+export function createLocalBus({ nodeId, guard }: { nodeId: string; guard: Guard }): NodesBus {
   let handlers = createSetsByKey<string, (hint: Hint) => void>();
   const followers = createSetsByKey<string, () => void>();
+  const readers = createSetsByKey<string, (note: TypingNote) => void>();
   let answer: ((question: PresenceQuestion) => PresenceAnswer) | undefined;
   let watcher: Watcher | undefined;
   return {
@@ -39,6 +40,13 @@ export function createLocalBus({ nodeId, guard }: { nodeId: string; guard: Guard
     followActivity({ org, uid }, hear) {
       followers.add(joinIds(org, uid), hear);
       return () => followers.remove(joinIds(org, uid), hear);
+    },
+    tellTyping(note) {
+      for (const hear of readers.of(note.org) ?? []) hear(note);
+    },
+    followTyping(org, hear) {
+      readers.add(org, hear);
+      return () => readers.remove(org, hear);
     },
     dropped: { unsigned: 0, forged: 0, unreadable: 0, repeated: 0 },
     state: () => "none",

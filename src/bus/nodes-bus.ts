@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { type HeraldError, unavailable } from "../contract/errors/errors.ts";
 import { createGuard } from "../lib/observing/guard.ts";
-import type { ActivityBus, Bus, DropReason, PresenceAnswer, PresenceQuestion, WatchBus } from "./bus.ts";
+import type { DropReason, NodesBus, PresenceAnswer, PresenceQuestion } from "./bus.ts";
 import type { Signer } from "./signatures.ts";
 import { createSignedTexts, type FreeKind } from "./signed-texts.ts";
-import { activitySubject, logSubject, presenceSubject } from "./subjects.ts";
+import { activitySubject, logSubject, presenceSubject, typingSubject } from "./subjects.ts";
 import type { Transport } from "./transport.ts";
+import { typingNote } from "./typing-codec.ts";
 import { createWatches } from "./watches.ts";
 
 const tellOfDropsEveryMs = 60_000;
@@ -28,7 +29,7 @@ export type NodesBusOptions = {
  * Creates the bus between nodes. Of a message larger than half of what the transport takes, only the place is sent. Texts not
  * signed by a node of this database are dropped, counted and reported, with no other effect.
  */
-export function createNodesBus(transport: Transport, options: NodesBusOptions): Bus & WatchBus & ActivityBus {
+export function createNodesBus(transport: Transport, options: NodesBusOptions): NodesBus {
   const { nodeId, signer, unsigning, onError, onDrop } = options;
   const { listen } = transport;
   let answer: ((question: PresenceQuestion) => PresenceAnswer) | undefined;
@@ -104,6 +105,14 @@ export function createNodesBus(transport: Transport, options: NodesBusOptions): 
       const subject = activitySubject(user);
       return listen(subject, ({ text }) => {
         if (texts.read("activity", subject, text, anything) !== undefined) hearUser();
+      });
+    },
+    tellTyping: ({ org, ...note }) => publish("typing", typingSubject(org), note),
+    followTyping(org, hear) {
+      const subject = typingSubject(org);
+      return listen(subject, ({ text }) => {
+        const note = texts.read("typing", subject, text, typingNote);
+        if (note !== undefined) hear({ org, ...note });
       });
     },
     dropped: texts.dropped,

@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { Clock } from "../lib/time/clock.ts";
 
 /** The purpose of a text on the bus. A text signed for one purpose is not accepted for another. */
-export type TextKind = "hint" | "question" | "answer" | "watch" | "news" | "activity";
+export type TextKind = "hint" | "question" | "answer" | "watch" | "news" | "activity" | "typing";
 
 /**
  * The result of checking a signature: `unsigned` means that there is none, `forged` that no known secret made it for

@@ -17,7 +17,7 @@ type Dependencies = {
 };
 
 /** The kinds of texts that have codecs of their own. */
-export type FreeKind = Extract<TextKind, "watch" | "news" | "activity">;
+export type FreeKind = Extract<TextKind, "watch" | "news" | "activity" | "typing">;
 
 const mostAsked = 65_536;
 
@@ -79,7 +79,7 @@ export function createSignedTexts({ nodeId, signer, unsigning, onDrop }: Depende
       const of = { place: ask, subject: `the answers on ${presenceSubject}`, text };
       return read("answer", of, presenceAnswer, ({ node }) => unsigning().has(node));
     },
-    /** Signs a text about a watched event, or about a user. */
+    /** Signs a text of a kind that has a codec of its own. */
     write: (kind: FreeKind, subject: string, content: object): string | undefined =>
       signer.sign(kind, subject, JSON.stringify(content)),
     /** Reads such a text if it is signed for this subject. */

@@ -11,6 +11,11 @@ export function activitySubject({ org, uid }: { org: string; uid: string }): str
   return `herald.activity.${Buffer.from(org).toString("base64url")}.${Buffer.from(uid).toString("base64url")}`;
 }
 
+/** The subject on which nodes tell that users of an organization are typing. */
+export function typingSubject(org: string): string {
+  return `herald.typing.${Buffer.from(org).toString("base64url")}`;
+}
+
 /** The subject on which nodes ask one another to watch an event. */
 export const watchSubject = "herald.watch";
 

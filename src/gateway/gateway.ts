@@ -1,4 +1,4 @@
-import type { ActivityBus, Bus, WatchBus } from "../bus/bus.ts";
+import type { NodesBus } from "../bus/bus.ts";
 import { type HeraldError, rateExceeded } from "../contract/errors/errors.ts";
 import type { LogEvent } from "../contract/log/log-event.ts";
 import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
@@ -37,6 +37,7 @@ import { answerPresence } from "./presence.ts";
 import { createFeeds } from "./streams/feeds.ts";
 import { createStreams } from "./streams/sse.ts";
 import { createStreamFrames } from "./streams/stream-frames.ts";
+import { createTyping } from "./typing.ts";
 import { createRequestHandler, type RequestServices } from "./websocket/requests.ts";
 import { createWebSockets } from "./websocket/websocket.ts";
 
@@ -53,7 +54,7 @@ const replayed = { places: 8, maxWaiting: 20_000, maxWaitMs: 30_000 };
 type Dependencies = OutageEvents &
   ActivityParts &
   RequestServices & {
-    bus: Pick<Bus & WatchBus & ActivityBus, "subscribe" | "respond" | "watchWith" | "tellActivity">;
+    bus: Pick<NodesBus, "subscribe" | "respond" | "watchWith" | "tellActivity" | "tellTyping" | "followTyping">;
     lastSeen: Pick<LastSeen, "note">;
     log: FeedLog;
     sessions: Sessions;
@@ -134,6 +135,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
         socketTopics.forget(userTopic(org, uid));
       }
       guard(() => dependencies.bus.tellActivity({ org, uid }));
+      guard(() => typing.follow(org));
     },
   });
   const activity = createActivity(dependencies);
@@ -144,6 +146,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const socketTopics = parts.createSocketTopics({ ...dependencies, onDelivery: noteDelivery });
   const topics = createTopics({ frames, onDelivery: noteDelivery, onError });
   const audiences = parts.createAudiences(socketTopics.forget);
+  const typing = createTyping({ ...dependencies, roster, audiences });
   const facts = parts.createEventFacts();
   const budgets = createUserBudgets({ quota: limits.userRequests, clock: steadyClock });
   let hasMetUnknown = false;
@@ -196,7 +199,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   });
   const admission = createAdmission({ ...dependencies, budgets, quotas, openings });
   const lines = { ...dependencies, admission, joiner, register, quotas, backlog, heartbeats, origins, onCut };
-  const handle = createRequestHandler({ ...dependencies, activity, onAcknowledged: watches.acknowledged });
+  const handle = createRequestHandler({ ...dependencies, activity, typing, onAcknowledged: watches.acknowledged });
   const socketSessions = parts.createSocketSessions({ ...lines, handle, budgets });
   const webSockets = createWebSockets({ ...lines, socketTopics, socketSessions });
   const streams = createStreams({ ...lines, topics });
@@ -255,6 +258,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
         reads: reads.running + reads.waiting,
         watches: watches.size,
         subscriptions: activity.size,
+        typing: typing.size,
         waiting_bytes: backlog.bytes,
       };
     },

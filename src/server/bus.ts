@@ -1,5 +1,5 @@
 import { noSignatures } from "../bus/broker-transport.ts";
-import type { ActivityBus, Bus, DropReason, WatchBus } from "../bus/bus.ts";
+import type { DropReason, NodesBus } from "../bus/bus.ts";
 import { createLocalBus } from "../bus/local.ts";
 import { createNatsTransport } from "../bus/nats.ts";
 import { createNodesBus } from "../bus/nodes-bus.ts";
@@ -37,7 +37,7 @@ export function openBus(context: Context) {
     isConnecting: () => url !== undefined && !hasConnected,
   };
 
-  function open(): Bus & WatchBus & ActivityBus {
+  function open(): NodesBus {
     const options = {
       nodeId,
       unsigning: () => later.nodes?.unsigning ?? nobody,

@@ -24,11 +24,12 @@ function requestText(random: Random, { token, cid }: Place): Buffer {
     get_file_urls: { file_ids: ["01a1f910-5800-7b1a-8c3d-4e5f60718293"] },
     user_last_activity: { ids: ["alice"] },
     user_last_activity_subscribe: { id: "alice" },
+    activity_status: { isInactive: true },
+    typing: { cid, status: "start" },
   };
   const operation = pick(random, Object.keys(frameRequests) as [string]);
-  const request = once(random, 8)
-    ? { message: { id: "1", cid, body: "x" } } // as SAMA clients send
-    : { request: { [operation]: examples[operation] ?? {}, id: "1" } };
+  const sent = pick(random, [{ message: { id: "1", cid, body: "x" } }, { typing: { cid } }]); // as SAMA clients send
+  const request = once(random, 8) ? sent : { request: { [operation]: examples[operation] ?? {}, id: "1" } };
   return encode(random, once(random, 5) ? JSON.stringify(request) : spoil(random, request));
 }
 

@@ -130,6 +130,8 @@ export const frames: Record<FrameOperation, ((ids: Ids) => object)[]> = {
   user_last_activity: [({ uid }) => ({ ids: [uid] })],
   user_last_activity_subscribe: [({ uid }) => ({ id: uid })],
   user_last_activity_unsubscribe: [() => ({})],
+  activity_status: [() => ({ isInactive: true })],
+  typing: [({ cid }) => ({ cid })],
   user_logout: [], // names nothing, and ends the connection
 };
 

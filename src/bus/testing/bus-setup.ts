@@ -2,17 +2,7 @@ import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createId } from "../../lib/text/ids.ts";
 import { createBroker, type FromBroker } from "../broker.ts";
 import { createBrokerTransport, noSignatures } from "../broker-transport.ts";
-import type {
-  ActivityBus,
-  Bus,
-  DeliveryNews,
-  Hint,
-  PresenceAnswer,
-  PresenceQuestion,
-  WatchBus,
-  Watcher,
-  WatchQuestion,
-} from "../bus.ts";
+import type { DeliveryNews, Hint, NodesBus, PresenceAnswer, PresenceQuestion, Watcher, WatchQuestion } from "../bus.ts";
 import { createNatsTransport, type NatsOptions } from "../nats.ts";
 import { createNodesBus, type NodesBusOptions } from "../nodes-bus.ts";
 import { createSigner } from "../signatures.ts";
@@ -118,7 +108,7 @@ export function busesOn(url: string) {
     return createNodesBus(createNatsTransport(options), options);
   };
   const join = (nodeId = createId(), options: Partial<NatsOptions & NodesBusOptions> = {}) =>
-    new Promise<Bus & WatchBus & ActivityBus>((resolve, reject) => {
+    new Promise<NodesBus>((resolve, reject) => {
       const bus = open({ nodeId, onConnect: () => resolve(bus), onError: reject, ...options });
     });
   return { open, join };

@@ -34,6 +34,7 @@ import {
   lastActivity,
   type UserView,
 } from "./frames.ts";
+import { typingEvent } from "./typing.ts";
 
 /** One JSON text on a socket: its purpose, its schema, and an example. */
 export type FrameMessage = { title: string; summary: string; schema: z.ZodType; example: unknown };
@@ -166,6 +167,20 @@ export const frameExchanges: Record<FrameOperation, FrameExchange> = {
     request: {},
     response: { success: true },
   }),
+  activity_status: exchange("activity_status", {
+    summary:
+      "Tells that the client is in the background, or back. Accepted as SAMA clients send it; it changes nothing: an inactive client still hears everything. To reach its user by a webhook, acknowledge only what the user can see, and let the webhook wait until `acknowledged`.",
+    id: "16",
+    request: { isInactive: true },
+    response: { success: true },
+  }),
+  typing: exchange("typing", {
+    summary:
+      'Tells the other participants of a conversation who are connected that the user is typing, or has stopped. Also taken as SAMA clients send it, outside of `request`: `{"typing":{"cid":"…"}}`; then the response has its `id` or, without one, the `cid`. Nothing is stored. Each node passes it on to at most 250 connections of a conversation: with more, to none.',
+    id: "17",
+    request: { cid: exampleIds.conversation, status: "start" },
+    response: { success: true },
+  }),
   user_logout: exchange("user_logout", {
     summary:
       "Ends this connection, which the server then closes with 1000. The token stays valid until it expires: your backend revokes it.",
@@ -249,6 +264,15 @@ export const frameEvents = {
       "The user that the connection has subscribed to has connected, on whichever node, or the user's last connection has ended. Sent over WebSockets only, and never replayed.",
     schema: z.strictObject({ last_activity: lastActivity }).meta({ id: "LastActivityEvent" }),
     example: { last_activity: { [exampleIds.user]: 0 } },
+  },
+  typing: {
+    title: "Typing",
+    summary:
+      "Another participant of one of the user's conversations is typing, or has stopped. It ends with a message of that participant, or after 10 s unless it is repeated. Sent over WebSockets only, and never replayed.",
+    schema: typingEvent,
+    example: {
+      typing: { cid: exampleIds.conversation, from: exampleIds.user, status: "start", t: messageExample.t },
+    },
   },
   session: {
     title: "Session",

@@ -4,6 +4,7 @@ import { createdAt, identifier, identifiers, isoTime } from "../identifiers.ts";
 import { listedMessageSchema } from "../messages/events.ts";
 import { inboxItem, inboxRequests } from "../messages/inbox.ts";
 import { maxReadIds, maxUnread } from "../messages/reads.ts";
+import { typingRequest } from "./typing.ts";
 
 const maxTokenCharacters = 8192;
 const maxIdCharacters = 128;
@@ -85,6 +86,10 @@ export const frameRequests = {
   }),
   user_last_activity_subscribe: z.strictObject({ id: identifier.meta({ description: "The user." }) }),
   user_last_activity_unsubscribe: z.strictObject({}),
+  activity_status: z.strictObject({
+    isInactive: z.boolean().default(false).meta({ description: "Whether the client is in the background." }),
+  }),
+  typing: typingRequest,
   user_logout: z.strictObject({}),
 } as const;
 
@@ -189,6 +194,8 @@ export const frameResponses = {
   user_last_activity: z.strictObject({ last_activity: lastActivity }),
   user_last_activity_subscribe: z.strictObject({ last_activity: lastActivity }),
   user_last_activity_unsubscribe: z.strictObject({ success: z.literal(true) }),
+  activity_status: z.strictObject({ success: z.literal(true) }),
+  typing: z.strictObject({ success: z.literal(true) }),
   user_logout: z.strictObject({ success: z.literal(true) }),
 } as const;
 

@@ -23,7 +23,6 @@ export const unsupportedRequests: Readonly<Record<string, string>> = {
   user_reset_password: passwords,
   user_search: "your backend finds users with `GET /admin/organizations/{org}/users`",
   online_list: online,
-  activity_status: online,
   message_edit: "your backend edits with `PUT /admin/message`",
   message_delete: "your backend takes messages back with `DELETE /admin/message`",
   message_reactions_update: reactions,
@@ -68,7 +67,6 @@ export const unsupportedRequests: Readonly<Record<string, string>> = {
 export const unsupportedFrames: Readonly<Record<string, string>> = {
   message: "send with `POST /admin/message` from your backend",
   system_message: sendSystem,
-  typing: `${nothing("typing status")}: send a system message to the conversation`,
   read: "use the request `message_read`",
   delivered: "use the request `ack`",
 };

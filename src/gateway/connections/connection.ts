@@ -61,6 +61,8 @@ export type Connection = Line & {
   readonly arrival: Arrival;
   /** Writes events, in order, to this connection only. */
   deliver(events: Pick<LogEvent, "kind" | "id" | "payload">[]): void;
+  /** Writes frames, in order, to this connection only. Absent on streams, which carry only events of the log. */
+  write?(frames: string[]): void;
   /** Resolves to true once few bytes are waiting, or to false if the connection is gone. */
   isReadyForMore(): Promise<boolean>;
   subscribe(topic: string): void;

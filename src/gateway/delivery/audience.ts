@@ -21,6 +21,8 @@ export type Audience = {
   readonly changes: number;
   /** The current users. */
   uids(): Iterable<string>;
+  /** Whether it has a connection of the user. */
+  has(uid: string): boolean;
   /** Adds a connection of the user. */
   add(uid: string): void;
   /** Removes a connection of the user. */
@@ -82,6 +84,7 @@ export function createAudience(org: string, cid: string | undefined): Audience {
       return changeCount;
     },
     uids: () => users.keys(),
+    has: (uid) => users.has(uid),
     add(uid) {
       const count = users.get(uid) ?? 0;
       users.set(uid, count + 1);

@@ -12,6 +12,7 @@ export type Frame =
 
 const envelope = z.strictObject({ request: z.record(z.string(), z.unknown()) });
 const sentFrame = z.looseObject({ id: frameId });
+const typingFrame = z.strictObject({ typing: z.looseObject({ id: frameId.optional(), cid: frameId.optional() }) });
 const operations = Object.keys(frameRequests);
 
 /** Reads a text frame. If the frame is unreadable, its fault has no `id`. */
@@ -25,6 +26,8 @@ export function readFrame(text: string, maxDepth: number): Frame {
   }
   const unsupported = readUnsupported(value);
   if (unsupported !== undefined) return unsupported;
+  const typing = readTyping(value);
+  if (typing !== undefined) return typing;
   const parsed = envelope.safeParse(value);
   if (!parsed.success) return { id: undefined, fault: fault('a frame is {"request":{"<operation>":{…},"id":"…"}}') };
   const { id, ...rest } = parsed.data.request;
@@ -52,6 +55,16 @@ function readUnsupported(value: unknown): Frame | undefined {
   if (instead === undefined) return undefined;
   const id = sentFrame.safeParse(content).data?.id;
   return { id, fault: new HeraldError("not_supported", `${name} is not supported: ${instead}`) };
+}
+
+/** A `typing` frame, which SAMA clients send outside of `request`. Without an `id`, they wait for the answer under the `cid`. */
+function readTyping(value: unknown): Frame | undefined {
+  const parsed = typingFrame.safeParse(value);
+  if (!parsed.success) return undefined;
+  const { id, ...payload } = parsed.data.typing;
+  const answerId = id ?? payload.cid;
+  if (answerId === undefined) return { id: undefined, fault: fault("a `typing` frame needs a `cid`") };
+  return { id: answerId, operation: "typing", payload };
 }
 
 function ownOf(table: Readonly<Record<string, string>>, name: string): string | undefined {

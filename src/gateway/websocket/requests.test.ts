@@ -22,6 +22,7 @@ test("a list of conversations costs more than its size, for the unread messages 
       reads: { markAs: neverUsed },
       inboxes: { list: neverUsed, mark: neverUsed, countUnread: neverUsed },
       activity: { of: neverUsed, subscribe: neverUsed, unsubscribe: neverUsed },
+      typing: { pass: neverUsed },
       acquaintances: { usersByIds: neverUsed, participantsByCids: neverUsed },
       fileAddresses: { urlsOf: neverUsed },
       onAcknowledged: neverUsed,

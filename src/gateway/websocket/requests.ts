@@ -13,6 +13,7 @@ import type { Inboxes } from "../../services/messages/inboxes.ts";
 import type { Reads } from "../../services/messages/reads.ts";
 import type { Activity, ActivityListener } from "../activity.ts";
 import type { Connection } from "../connections/connection.ts";
+import type { Typing } from "../typing.ts";
 
 /** The services that answer requests. */
 export type RequestServices = {
@@ -26,6 +27,7 @@ export type RequestServices = {
 
 type Dependencies = RequestServices & {
   activity: Pick<Activity, "of" | "subscribe" | "unsubscribe">;
+  typing: Pick<Typing, "pass">;
   /** Called when receipts of a connection are stored. */
   onAcknowledged(connection: Asker, ids: readonly string[]): void;
 };
@@ -65,7 +67,8 @@ export type RequestHandler = (asker: Asker, operation: Operation, payload: unkno
 
 /** Creates the handler of every request but `connect`. */
 export function createRequestHandler(dependencies: Dependencies): RequestHandler {
-  const { history, receipts, reads, inboxes, acquaintances, fileAddresses, activity, onAcknowledged } = dependencies;
+  const { history, receipts, reads, inboxes, acquaintances, fileAddresses, activity, typing, onAcknowledged } =
+    dependencies;
 
   const handlers: Record<Operation, Handler<unknown>> = {
     ping: on(frameRequests.ping, async () => pong),
@@ -122,6 +125,12 @@ export function createRequestHandler(dependencies: Dependencies): RequestHandler
     user_last_activity_unsubscribe: on(frameRequests.user_last_activity_unsubscribe, async (asker) => {
       activity.unsubscribe(asker);
       return success;
+    }),
+    // Accepted as SAMA clients send it. An inactive client still hears everything, and acknowledges nothing.
+    activity_status: on(frameRequests.activity_status, async () => success),
+    typing: on(frameRequests.typing, async (asker, status) => {
+      const hearers = typing.pass(asker, status);
+      return { ...success, addedCost: requestCosts.hearers(hearers) };
     }),
     user_logout: on(frameRequests.user_logout, async () => ({ ...success, closing: "logged_out" })),
   };

@@ -53,6 +53,8 @@ export const requestCosts = {
   counting: (unread: number) => unread / 2_500,
   /** In addition to the answer, for users or conversations that were looked up one by one. */
   lookups: (named: number) => named / 20,
+  /** In addition to the request, for connections that hear of it at once. */
+  hearers: (connections: number) => connections / 20,
   /** A request for a file, in addition to its bytes; cheap, as a page may show hundreds of pictures. */
   file: 0.25,
   /** Cheap, as the operating system sends them. */

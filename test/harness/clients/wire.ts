@@ -56,6 +56,7 @@ export type Event = {
   message_read?: MessageRead;
   system_message_read?: { ids: string[]; seen: boolean; t: number };
   last_activity?: Record<string, number>;
+  typing?: { cid: string; from: string; status: "start" | "stop"; t: number };
   session?: { expires_at: string };
 };
 

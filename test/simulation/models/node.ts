@@ -173,6 +173,8 @@ export function createNode(options: Options): Node {
       watchWith: () => undefined, // or waits for a delivery
       tellActivity: () => undefined, // or hears of users
       followActivity: () => () => undefined,
+      tellTyping: () => undefined,
+      followTyping: () => () => undefined,
     },
     ratesOf: () => ({ requests: 0, messages: 0 }),
     thread,
