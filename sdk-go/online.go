@@ -35,6 +35,17 @@ func (c *Client) CountOnline(ctx context.Context, org string, uids ...string) (*
 	return get[OnlineCount](ctx, c, query{flagParam("count", true), parameter{"uids", uids}}, organization(org, "online")...)
 }
 
+// ListOnlineUsers reads users who are connected now, on all nodes, by id, with their names: up to 100, after the first offset of them.
+// To read all, page through [Client.Online].
+func (c *Client) ListOnlineUsers(ctx context.Context, org string, limit, offset int) ([]UserView, error) {
+	body := OnlineUsersRequest{OrganizationID: org, Limit: Ptr(limit), Offset: Ptr(offset)}
+	users, err := answer[OnlineUsers](ctx, c, call{method: http.MethodPost, path: []string{"admin", "activity", "online"}, body: body})
+	if err != nil {
+		return nil, err
+	}
+	return users.Users, nil
+}
+
 // ListConnections reads where a user is connected now, on all nodes, the oldest connection first.
 func (c *Client) ListConnections(ctx context.Context, org, uid string) ([]UserConnection, error) {
 	connections, err := get[UserConnectionList](ctx, c, nil, organization(org, "users", uid, "connections")...)

@@ -79,6 +79,7 @@ var operations = map[string]func(context.Context, *Client){
 	"deleteFile":         func(ctx context.Context, c *Client) { c.DeleteFile(ctx, "o", "f") },
 	"exportOrganization": func(ctx context.Context, c *Client) { c.ExportOrganization(ctx, "o") },
 	"exportUser":         func(ctx context.Context, c *Client) { c.ExportUser(ctx, "o", "u") },
+	"listOnlineUsers":    func(ctx context.Context, c *Client) { c.ListOnlineUsers(ctx, "o", 1, 1) },
 	"listOnline":         func(ctx context.Context, c *Client) { c.ListOnline(ctx, "o", OnlineOptions{}, PageOptions{}) },
 	"listConnections":    func(ctx context.Context, c *Client) { c.ListConnections(ctx, "o", "u") },
 	"closeConnection":    func(ctx context.Context, c *Client) { c.CloseConnection(ctx, "o", "u", "c") },

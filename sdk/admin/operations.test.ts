@@ -106,6 +106,7 @@ const calls: Record<string, Call[]> = {
     (a, o) => a.listOnline("o", { ...page, uids: ["u"], devices: true }, o),
     (a, o) => a.countOnline("o", {}, o),
   ],
+  listOnlineUsers: [(a, o) => a.listOnlineUsers({ organizationId: "o", limit: 1, offset: 1 }, o)],
   listConnections: [(a, o) => a.listConnections("o", "u", o)],
   closeConnection: [(a, o) => a.closeConnection("o", "u", "c", o)],
   listNodes: [(a, o) => a.listNodes(o)],

@@ -87,6 +87,16 @@ export type OnlineCount = {
   connections: number;
 };
 
+/** A user, as other users see it. */
+export type UserView = {
+  /** The user's id. */
+  _id: string;
+  /** The user's name, or the id if no name is set. */
+  login: string;
+  /** When the user was created, in ISO 8601. */
+  created_at: string;
+};
+
 /** A page of a list. `cursor` is `null` on the last page. */
 export type Page<Item> = {
   /** The items of this page. */

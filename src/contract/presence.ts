@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { userView } from "./connections/frames.ts";
 import { pageOf, pageQuery, queryFlag } from "./directory.ts";
 import { identifier, isoTime } from "./identifiers.ts";
 
@@ -36,6 +37,38 @@ export const onlineCount = z
 
 /** The number of connected users. */
 export type OnlineCount = z.infer<typeof onlineCount>;
+
+const mostOnline = { page: 100, offset: 100_000 };
+
+/** The request for connected users, as SAMA's admin API takes it. */
+export const onlineUsersRequest = z
+  .strictObject({
+    organizationId: identifier.meta({ description: "The organization." }),
+    userId: identifier.optional().meta({ description: "Accepted as SAMA's callers send it, and of no effect." }),
+    count: z.boolean().default(false).meta({ description: "`true` returns the number of users instead of them." }),
+    idsOnly: z.boolean().default(false).meta({ description: "`true` returns ids instead of users." }),
+    limit: z.int().min(1).max(mostOnline.page).default(10).meta({ description: "The number of users in a page." }),
+    offset: z.int().min(0).max(mostOnline.offset).default(0).meta({
+      description: "How many users, by id, to leave out. Each 1,000 cost as much as a request.",
+    }),
+  })
+  .meta({ id: "OnlineUsersRequest" });
+
+/** The request for connected users, as SAMA's admin API takes it. */
+export type OnlineUsersRequest = z.infer<typeof onlineUsersRequest>;
+
+/** Connected users, as SAMA's admin API answers: their number, their ids, or the users. */
+export const onlineUsersAnswer = z.union([
+  z
+    .strictObject({ users: z.array(userView).meta({ description: "By id." }) })
+    .meta({ id: "OnlineUsers", description: "Users who are connected now." }),
+  z
+    .strictObject({ users: z.array(z.string()).meta({ description: "Their ids, in order." }) })
+    .meta({ id: "OnlineUserIds", description: "The ids of users who are connected now." }),
+  z
+    .strictObject({ count: z.int().min(0).meta({ description: "Each user counts once." }) })
+    .meta({ id: "OnlineUserCount", description: "The number of users who are connected now." }),
+]);
 
 const userConnection = z
   .strictObject({

@@ -29,6 +29,7 @@ import { createInboxes } from "../services/messages/inboxes.ts";
 import { createMessages } from "../services/messages/messages.ts";
 import { createReads } from "../services/messages/reads.ts";
 import { createRecovery } from "../services/messages/recovery.ts";
+import { createOnlineUsers } from "../services/online-users.ts";
 import { createPresence } from "../services/presence.ts";
 import { createScheduling } from "../services/schedule/scheduling.ts";
 import { createProviderKeys } from "../services/sessions/provider-keys.ts";
@@ -120,6 +121,7 @@ export function createServices(context: Context, dependencies: Dependencies) {
         log.warn({ org, webhook: id }, "switched off a webhook, as its receiver answered 410"),
     }),
     presence,
+    onlineUsers: createOnlineUsers({ ...store, presence }),
     organizations: createOrganizationDirectory({ ...shared, limits: organizationLimits, presence }),
     acquaintances: createAcquaintances(store),
     lastSeen: createLastSeen(shared),

@@ -212,6 +212,8 @@ export type EntityReads = {
 
 /** Reads users. */
 export type UserReads = EntityReads & {
+  /** Those of the users who exist, by id; about a hundred at most. */
+  among(org: string, ids: readonly string[]): Promise<Entity[]>;
   /**
    * Tokens issued at or before this time are refused: the user's last sign-out or the organization's last deletion,
    * whichever is later; 0 if there was neither, even for unknown users.

@@ -356,6 +356,7 @@ describe("the audit log", () => {
       sendMessage: "refused",
       sendSystemMessage: "refused",
       markRead: "refused",
+      listOnlineUsers: "refused",
       listMessages: "all",
       getMessage: "all",
       getScheduled: "all",

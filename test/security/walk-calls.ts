@@ -76,6 +76,7 @@ const bodies: Record<string, (ids: Ids) => object> = {
     senderId: uid,
     messageSystemDelete: { ids: [systemMid] },
   }),
+  listOnlineUsers: ({ org, uid }) => ({ organizationId: org, userId: uid }),
   putScheduled: ({ org, uid, cid }) => ({
     send_at: "2020-01-01T00:00:00Z",
     request: { organizationId: org, senderId: uid, message: { cid, body: "x" } },

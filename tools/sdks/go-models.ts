@@ -24,7 +24,13 @@ const settings = {
 };
 
 /** Members whose Go name is not theirs in camel case. */
-const goNames: Readonly<Record<string, string>> = { _id: "ID", uids: "UIDs", ids: "IDs", cidrs: "CIDRs" };
+const goNames: Readonly<Record<string, string>> = {
+  _id: "ID",
+  uids: "UIDs",
+  ids: "IDs",
+  idsOnly: "IDsOnly",
+  cidrs: "CIDRs",
+};
 
 /** Numbers that can be larger than 32 bits allow. */
 const wideNumbers = new Set(["t", "size", "stored_bytes"]);

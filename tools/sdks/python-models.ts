@@ -87,6 +87,7 @@ export async function generatePythonModels(python: string): Promise<string> {
       text
         .slice(start)
         .replace("from typing import", "import sys\nfrom typing import")
+        .replaceAll(/^( {4})field_id:/gm, "$1_id:") // the generator renames it, although a TypedDict may have it
         .replace("from typing_extensions import NotRequired", conditionalImport)
         .trimEnd(),
       "",

@@ -1,5 +1,5 @@
 import { readSecret } from "../../secrets.ts";
-import type { Json, Node, OnlineCount, OnlineUser, Page, PageOptions, UserConnection } from "../../types.ts";
+import type { Json, Node, OnlineCount, OnlineUser, Page, PageOptions, UserConnection, UserView } from "../../types.ts";
 import type { CallOptions, Exchange, Request } from "../exchange.ts";
 import { path, query } from "./paths.ts";
 
@@ -33,6 +33,13 @@ export function createServerCalls(exchange: Exchange, request: Request) {
     ): Promise<OnlineCount> {
       const target = path`/admin/organizations/${org}/online` + query({ count: true, uids });
       return request("GET", target, undefined, options);
+    },
+    /** Lists users who are connected now, on all nodes, by id, with their names. To read all, page through `listOnline`. */
+    async listOnlineUsers(
+      envelope: { organizationId: string; limit?: number; offset?: number },
+      options: CallOptions = {},
+    ): Promise<{ users: UserView[] }> {
+      return request("POST", "/admin/activity/online", envelope, options);
     },
     /** Lists where a user is connected now, on all nodes, the oldest connection first. */
     async listConnections(org: string, uid: string, options: CallOptions = {}): Promise<{ items: UserConnection[] }> {

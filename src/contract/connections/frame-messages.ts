@@ -12,6 +12,7 @@ import {
   systemMessageExample,
   systemMessageReadExample,
   tokenExample,
+  userViewExample,
 } from "../documents/examples.ts";
 import { errorCatalogue } from "../errors/errors.ts";
 import { errorAbout } from "../errors/naming.ts";
@@ -25,15 +26,7 @@ import {
 } from "../messages/events.ts";
 import { systemMessageReadEvent } from "../messages/inbox.ts";
 import { messageReadEvent } from "../messages/reads.ts";
-import {
-  type FrameOperation,
-  frameError,
-  frameId,
-  frameRequests,
-  frameResponses,
-  lastActivity,
-  type UserView,
-} from "./frames.ts";
+import { type FrameOperation, frameError, frameId, frameRequests, frameResponses, lastActivity } from "./frames.ts";
 import { typingEvent } from "./typing.ts";
 
 /** One JSON text on a socket: its purpose, its schema, and an example. */
@@ -43,12 +36,6 @@ export type FrameMessage = { title: string; summary: string; schema: z.ZodType; 
 export type FrameExchange = { summary: string; request: FrameMessage; response: FrameMessage };
 
 type Parts = { summary: string; id: string; request: unknown; response: Record<string, unknown> };
-
-const userExample = {
-  _id: exampleIds.user,
-  login: exampleIds.user,
-  created_at: conversationExample.created_at,
-} satisfies UserView;
 
 /** The requests that a client may send over its WebSocket, by name. */
 export const frameExchanges: Record<FrameOperation, FrameExchange> = {
@@ -131,14 +118,14 @@ export const frameExchanges: Record<FrameOperation, FrameExchange> = {
       "Tells about users who share a conversation with the user. Others are left out, whether they exist or not.",
     id: "7",
     request: { ids: [exampleIds.user] },
-    response: { users: [userExample] },
+    response: { users: [userViewExample] },
   }),
   get_participants_by_cids: exchange("get_participants_by_cids", {
     summary:
       "Lists who takes part in conversations. Conversations in which the user takes no part are left out, whether they exist or not.",
     id: "8",
     request: { cids: [exampleIds.conversation] },
-    response: { users: [userExample], conversations: { [exampleIds.conversation]: [exampleIds.user] } },
+    response: { users: [userViewExample], conversations: { [exampleIds.conversation]: [exampleIds.user] } },
   }),
   get_file_urls: exchange("get_file_urls", {
     summary:

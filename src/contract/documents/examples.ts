@@ -19,6 +19,9 @@ export const organizationExample = { id: exampleIds.organization, name: "Demo or
 /** A user. */
 export const userExample = { id: exampleIds.user, name: "Bob", created_at: createdAt };
 
+/** A user, as other users see it. */
+export const userViewExample = { _id: exampleIds.user, login: "Bob", created_at: createdAt };
+
 /** A conversation. */
 export const conversationExample = { id: exampleIds.conversation, name: "Welcome", created_at: createdAt };
 

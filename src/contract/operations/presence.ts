@@ -6,9 +6,17 @@ import {
   nodeExample,
   systemMessageExample,
   userConnectionExample,
+  userViewExample,
 } from "../documents/examples.ts";
 import { nodeList } from "../nodes.ts";
-import { onlineCount, onlinePage, onlineQuery, userConnectionList } from "../presence.ts";
+import {
+  onlineCount,
+  onlinePage,
+  onlineQuery,
+  onlineUsersAnswer,
+  onlineUsersRequest,
+  userConnectionList,
+} from "../presence.ts";
 import { defineOperation } from "./operation.ts";
 
 const feedExample = [
@@ -46,6 +54,29 @@ export const presenceOperations = {
       },
     },
     errors: ["organization_not_found"],
+  }),
+  listOnlineUsers: defineOperation({
+    method: "post",
+    path: "/admin/activity/online",
+    tag: "Presence",
+    scope: "observe",
+    limitsItself: true,
+    audit: "refused", // it only reads
+    targetOf: ({ organizationId }) => ({ organization: organizationId }),
+    workOf: ({ offset }) => Math.floor(offset / 1_000),
+    summary: "List the users who are connected now, as the admin API of SAMA does",
+    description:
+      "Of all nodes, by id. If a node does not respond within one second, the call fails with 503. To read all of them, page through `GET /admin/organizations/{org}/online`: users who come and go meanwhile shift what an `offset` means.",
+    body: onlineUsersRequest,
+    bodyExample: { organizationId: exampleIds.organization, limit: 10, offset: 0 },
+    answers: {
+      200: {
+        description: "An OnlineUsers; with `idsOnly` an OnlineUserIds, with `count` an OnlineUserCount.",
+        schema: onlineUsersAnswer,
+        example: { users: [userViewExample] },
+      },
+    },
+    errors: ["organization_forbidden", "organization_not_found"],
   }),
   listConnections: defineOperation({
     method: "get",

@@ -3,19 +3,25 @@ import { placeIn } from "../../contract/log/log-place.ts";
 import type { Operations } from "../../contract/operations/all.ts";
 import type { Feeds } from "../../services/feeds.ts";
 import type { Nodes } from "../../services/nodes/nodes.ts";
+import type { OnlineUsers } from "../../services/online-users.ts";
 import type { Presence } from "../../services/presence.ts";
 import { answerCloudEvents, asksForCloudEvents } from "../answers/cloud-events.ts";
 import { answerDone, answerShowing } from "../answers/plain-answers.ts";
 import type { Bind } from "../bind.ts";
 
-type Services = { presence: Presence; feeds: Feeds; nodes: Pick<Nodes, "list"> };
+type Services = { presence: Presence; onlineUsers: OnlineUsers; feeds: Feeds; nodes: Pick<Nodes, "list"> };
 
 /** Binds presence, the live feed of an organization, and the list of nodes. */
-export function bindPresence(bind: Bind, operations: Operations, { presence, feeds, nodes }: Services): void {
+export function bindPresence(
+  bind: Bind,
+  operations: Operations,
+  { presence, onlineUsers, feeds, nodes }: Services,
+): void {
   bind(operations.listOnline, async ({ params, query: { count, uids, devices, ...page } }) => ({
     status: 200,
     body: count ? await presence.count(params.org, uids) : await presence.list(params.org, { ...page, uids, devices }),
   }));
+  bind(operations.listOnlineUsers, ({ caller, body }) => answerShowing(onlineUsers.list(caller, body)));
   bind(operations.streamEvents, async ({ params: { org }, query, headers }, call) => {
     const { after, lastEventId, limit, ...filter } = query;
     const { address, request, permit, endSoon } = call();

@@ -36,7 +36,7 @@ export function createAcquaintances({ acquaintances, participants }: Dependencie
   return {
     /** Those of `ids` who share a conversation with the user, and the user itself, by id. */
     async usersByIds(org: string, uid: string, ids: readonly string[]): Promise<UserView[]> {
-      return (await among(org, uid, ids)).map(toView);
+      return (await among(org, uid, ids)).map(toUserView);
     },
     /** Like `usersByIds`, but only their ids. */
     async idsAmong(org: string, uid: string, ids: readonly string[]): Promise<Set<string>> {
@@ -68,7 +68,7 @@ export function createAcquaintances({ acquaintances, participants }: Dependencie
         conversations.push([cid, listed.map(({ id }) => id)]);
       }
       const byId = [...users.values()].sort((left, right) => (left.id < right.id ? -1 : 1));
-      return { users: byId.map(toView), conversations: Object.fromEntries(conversations) };
+      return { users: byId.map(toUserView), conversations: Object.fromEntries(conversations) };
     },
   };
 }
@@ -78,6 +78,7 @@ function stranger(uid: string, other: string): HeraldError {
   return new HeraldError("user_not_found", detail);
 }
 
-function toView({ id, name, createdAt }: Entity): UserView {
+/** A user, as other users see it. */
+export function toUserView({ id, name, createdAt }: Entity): UserView {
   return { _id: id, login: name ?? id, created_at: toIso(createdAt) };
 }

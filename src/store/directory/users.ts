@@ -7,7 +7,7 @@ import type { LogTransaction, WriteDependencies } from "../log/log-writer.ts";
 import type { UserReads, UserWrites } from "../ports.ts";
 import type { Reader } from "../sql/driver.ts";
 import { inSteps } from "../sql/steps.ts";
-import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
+import { createEntityReads, type EntityRow, entities, isLiveOrganization, toEntity } from "./entity.ts";
 import { keepFormer } from "./former-participants.ts";
 import { type Start, startIn } from "./starts.ts";
 
@@ -113,8 +113,11 @@ export function createUserWrites({ driver, writer }: WriteDependencies): UserWri
 
 /** Creates the reads of users. */
 export function createUserReads({ reader }: { reader: Reader }): UserReads {
+  const findAmong = `SELECT ${columns} FROM "user" WHERE org = ? AND id IN (${reader.dialect.givenTexts})
+    AND deleted_at IS NULL AND ${isLiveOrganization("org")} ORDER BY id`;
   return {
     ...createEntityReads(reader, { table: '"user"', columns, isLive: "deleted_at IS NULL" }),
+    among: (org, ids) => entities.readAll(reader.allOf(org, findAmong, org, JSON.stringify(ids))),
     async tokensValidAfter(org, uid) {
       const rows = await reader.allOf<{ tokens_valid_after: number }>(org, findValidAfter, org, org, uid);
       return Math.max(0, ...rows.map((row) => Number(row.tokens_valid_after)));

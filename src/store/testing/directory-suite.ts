@@ -58,6 +58,22 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect((await users.list(org, { after: "a", limit: 2 })).map(({ id }) => id)).toEqual(["a b", "b"]);
     });
 
+    test("reads those of some users who exist, by id", async () => {
+      const { users, organizations } = context.store;
+      const [org, other] = [await createOrganization(), await createOrganization()];
+      for (const uid of ["b", "a", "deleted"]) await users.put(org, uid, uid.toUpperCase(), 1);
+      await users.put(other, "theirs", undefined, 1);
+      await users.remove(org, "deleted", 2);
+      const ids = ["b", "theirs", "deleted", "nobody", "a", "b"];
+      expect((await users.among(org, ids)).map(({ id, name }) => [id, name])).toEqual([
+        ["a", "A"],
+        ["b", "B"],
+      ]);
+      expect(await users.among(org, [])).toEqual([]);
+      await organizations.remove(org, 3);
+      expect(await users.among(org, ids)).toEqual([]);
+    });
+
     test("logs each change of participants, and nothing if nothing changed", async () => {
       const { store, announced } = context;
       const org = await createOrganization();

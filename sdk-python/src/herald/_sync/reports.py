@@ -10,11 +10,13 @@ from ..models import (
     MessageReport,
     OnlineCount,
     OnlineUser,
+    OnlineUsers,
     Recipient,
     RecipientState,
     SystemMessageReport,
     UserConnection,
     UserConnectionList,
+    UserView,
 )
 from .caller import Caller, Pages
 
@@ -58,6 +60,11 @@ class Reports(Caller):
     def count_online(self, org: str, *, uids: Sequence[str] | None = None) -> OnlineCount:
         """Counts the users who are connected now, on all nodes, or those of `uids`."""
         return self._call(OnlineCount, "listOnline", (org,), query={"count": True, "uids": uids})
+
+    def online_users(self, org: str, *, limit: int = 10, offset: int = 0) -> list[UserView]:
+        """Users who are connected now, on all nodes, by id, with their names. To read all, use `online`."""
+        body = {"organizationId": org, "limit": limit, "offset": offset}
+        return (self._call(OnlineUsers, "listOnlineUsers", body=body))["users"]
 
     def connections(self, org: str, uid: str) -> list[UserConnection]:
         """Where a user is connected now, on all nodes, the oldest connection first."""
