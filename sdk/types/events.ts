@@ -12,6 +12,10 @@ export type DeliveredAttachment = {
   file_id: string;
   /** The name of the file. */
   file_name: string;
+  /** The media type of the file; only in lists over a WebSocket. */
+  file_content_type?: string;
+  /** Its size in bytes; only in lists over a WebSocket. */
+  file_size?: number;
 };
 
 /** A conversation message as it is delivered. `t` is in Unix seconds, `created_at` is ISO 8601 UTC. */
@@ -50,6 +54,8 @@ export type Message<X = CustomParameters> = {
 export type ListedMessage<X = CustomParameters> = Message<X> & {
   /** When it was last edited, in ISO 8601. */
   edited_at?: string;
+  /** When it was last edited, or else was sent; only in lists over a WebSocket. */
+  updated_at?: string;
 };
 
 /** An edit: from now on, the message `id` says this. `t` is in Unix seconds. */

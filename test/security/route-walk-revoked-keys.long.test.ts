@@ -32,7 +32,7 @@ const rights = [
   "putScheduled",
   "importLines",
 ];
-/** What changes something and leaves no right: sends, files, and what takes away. A node may take 5 seconds to refuse it. */
+/** What changes something, or may, and leaves no right: sends, files, what takes away, and what reads with a body. A node may take 5 seconds to refuse it. */
 const others = [
   "sendMessage",
   "sendSystemMessage",
@@ -54,6 +54,7 @@ const others = [
   "deleteScheduled",
   "deleteWebhook",
   "testWebhook",
+  "listOnlineUsers",
 ];
 
 const attempts = 20;

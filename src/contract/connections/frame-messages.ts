@@ -35,6 +35,8 @@ export type FrameMessage = { title: string; summary: string; schema: z.ZodType; 
 /** A request, what it does, and its response. */
 export type FrameExchange = { summary: string; request: FrameMessage; response: FrameMessage };
 
+const shown = (message: typeof messageExample) => ({ ...message, updated_at: message.created_at });
+
 type Parts = { summary: string; id: string; request: unknown; response: Record<string, unknown> };
 
 /** The requests that a client may send over its WebSocket, by name. */
@@ -73,7 +75,7 @@ export const frameExchanges: Record<FrameOperation, FrameExchange> = {
           created_at: conversationExample.created_at,
           updated_at: messageExample.created_at,
           unread_messages_count: 3,
-          last_message: messageExample,
+          last_message: shown(messageExample),
         },
       ],
       cursor: null,
@@ -83,7 +85,7 @@ export const frameExchanges: Record<FrameOperation, FrameExchange> = {
     summary: "Pages through the history of a conversation, newest first, or oldest first with `after`.",
     id: "4",
     request: { cid: exampleIds.conversation, limit: 50, before: messageExample._id },
-    response: { messages: [earlierMessageExample] },
+    response: { messages: [shown(earlierMessageExample)] },
   }),
   ack: exchange("ack", {
     summary:

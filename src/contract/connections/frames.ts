@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isAtMost } from "../../lib/text/text.ts";
 import { createdAt, identifier, identifiers, isoTime } from "../identifiers.ts";
-import { listedMessageSchema } from "../messages/events.ts";
+import { shownMessageSchema } from "../messages/events.ts";
 import { inboxItem, inboxRequests } from "../messages/inbox.ts";
 import { maxReadIds, maxUnread } from "../messages/reads.ts";
 import { typingRequest } from "./typing.ts";
@@ -122,7 +122,7 @@ export const conversationView = z
       description:
         "The number of messages that others sent since the user joined and that the user has not read. Counted up to 100: 100 means 100 or more.",
     }),
-    last_message: listedMessageSchema.nullable().meta({
+    last_message: shownMessageSchema.nullable().meta({
       description: "The last message; `null` if there is none, or none among the last 250 events of the conversation.",
     }),
   })
@@ -168,7 +168,7 @@ export const frameResponses = {
     conversations: z.array(conversationView),
     cursor: z.string().nullable().meta({ description: "The cursor of the next page, or `null` on the last page." }),
   }),
-  message_list: z.strictObject({ messages: z.array(listedMessageSchema) }),
+  message_list: z.strictObject({ messages: z.array(shownMessageSchema) }),
   ack: z.strictObject({ success: z.literal(true) }),
   message_read: z.strictObject({ success: z.literal(true) }),
   system_message_list: z.strictObject({ system_messages: z.array(inboxItem) }),

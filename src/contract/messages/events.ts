@@ -12,6 +12,11 @@ const expiresAt = isoTime.optional().meta({
   description: "When it ends: clients should not show it from then on. Absent if it has no end.",
 });
 
+const attachment = z.strictObject({
+  file_id: z.string().meta({ description: "The id of the file." }),
+  file_name: z.string().meta({ description: "The `name` of the send." }),
+});
+
 /**
  * A message of a conversation, as recipients and history see it (seed, 2.4). Eight members are always present; `silent` of one that
  * was sent silently, and `expires_at` of one that ends.
@@ -24,12 +29,7 @@ export const messageSchema = z
     body: z.string().meta({ description: "The text." }),
     cid: z.string().meta({ description: "The conversation." }),
     x: freeForm,
-    attachments: z.array(
-      z.strictObject({
-        file_id: z.string().meta({ description: "The id of the file." }),
-        file_name: z.string().meta({ description: "The `name` of the send." }),
-      }),
-    ),
+    attachments: z.array(attachment),
     created_at: createdAt,
     silent,
     expires_at: expiresAt,
@@ -47,6 +47,27 @@ export const listedMessageSchema = messageSchema
     }),
   })
   .meta({ id: "ListedMessage" });
+
+/** A message as lists show it. */
+export type ListedMessage = z.infer<typeof listedMessageSchema>;
+
+/** A message as lists over a socket show it: also with what SAMA clients read. */
+export const shownMessageSchema = listedMessageSchema
+  .extend({
+    attachments: z.array(
+      attachment.extend({
+        file_content_type: z.string().optional().meta({
+          description: "The media type of the file. Absent if the file is gone.",
+        }),
+        file_size: z.int().min(0).optional().meta({ description: "In bytes. Absent if the file is gone." }),
+      }),
+    ),
+    updated_at: isoTime.meta({ description: "When the message was last edited, or else was sent." }),
+  })
+  .meta({ id: "ShownMessage" });
+
+/** A message as lists over a socket show it. */
+export type ShownMessage = z.infer<typeof shownMessageSchema>;
 
 /** The event `message`. */
 export const messageEvent = z.strictObject({ message: messageSchema }).meta({ id: "MessageEvent" });

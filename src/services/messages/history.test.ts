@@ -17,10 +17,10 @@ function readerOf(bytes: number) {
       return await work();
     },
   };
-  const frame = '{"message":{"_id":"m","body":""}}'.length;
+  const frame = '{"message":{"_id":"m","body":"","attachments":[]}}'.length;
   const message: StoredMessage = {
     offset: 1,
-    payload: JSON.stringify({ message: { _id: "m", body: "x".repeat(bytes - frame) } }),
+    payload: JSON.stringify({ message: { _id: "m", body: "x".repeat(bytes - frame), attachments: [] } }),
     editedAt: undefined,
   };
   const reader = createHistoryReader({
@@ -32,6 +32,7 @@ function readerOf(bytes: number) {
       offsetOf: unused,
       offsetAfter: unused,
     },
+    files: { among: unused },
     organizations: { get: unused },
     conversations: { get: unused },
     participants: { has: async () => true },

@@ -2,15 +2,18 @@ import { z } from "zod";
 import type { ConversationView } from "../../contract/connections/frames.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
+import type { ListedMessage } from "../../contract/messages/events.ts";
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { objectWith } from "../../lib/json/json-values.ts";
 import { firstWithin } from "../../lib/queues/first-within.ts";
 import type { Limiter } from "../../lib/queues/limiter.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
+import type { FileReads } from "../../store/files/ports.ts";
 import type { History, MessagePlace, StoredMessage } from "../../store/messages/ports.ts";
 import type { Conversations, Organizations, Participants, Standing } from "../../store/ports.ts";
 import { refuseMissing } from "../directory/directory.ts";
 import { type Page, type PageQuery, parseCursor, toPage } from "../pages.ts";
+import { createShownMessages } from "./shown-messages.ts";
 
 /** Selects messages: older than `before`, or newer than `after`, oldest first. */
 export type MessageQuery = { limit: number; before?: string | undefined; after?: string | undefined };
@@ -23,6 +26,7 @@ export type ParticipantQuery = MessageQuery & { ids?: string[] | undefined; upda
 
 type Dependencies = {
   history: History;
+  files: Pick<FileReads, "among">;
   organizations: Pick<Organizations, "get">;
   conversations: Pick<Conversations, "get">;
   participants: Pick<Participants, "has">;
@@ -33,7 +37,10 @@ type Dependencies = {
   onUnreadable(place: { org: string; offset: number }): void;
 };
 
-type Message = NonNullable<ConversationView["last_message"]>;
+type Shown = NonNullable<ConversationView["last_message"]>;
+
+/** A stored message, and what its text says. */
+type ReadMessage = { row: StoredMessage; message: ListedMessage };
 
 /** A page of messages, each as JSON text: what was delivered or an edit made of it, with `edited_at` after an edit. */
 export type MessagePage = { items: string[]; cursor: string | null };
@@ -57,6 +64,7 @@ const conversationPlace = z.strictObject({ updatedAt: z.int(), id: z.string() })
 export function createHistoryReader(dependencies: Dependencies) {
   const { history, organizations, conversations, participants, standing } = dependencies;
   const { longReads, onUnreadable } = dependencies;
+  const shown = createShownMessages(dependencies);
 
   async function rangeOf(org: string, cid: string, { before, after }: MessageQuery): Promise<Range> {
     const offsetOf = async (id: string | undefined) => {
@@ -78,8 +86,8 @@ export function createHistoryReader(dependencies: Dependencies) {
     cid: string,
     range: Range,
     { limit, maxBytes }: { limit: number; maxBytes: number },
-  ): Promise<{ messages: StoredMessage[]; bytes: number }> {
-    const messages: StoredMessage[] = [];
+  ): Promise<{ messages: ReadMessage[]; bytes: number }> {
+    const messages: ReadMessage[] = [];
     let bytes = 0;
     let rest = range;
     while (messages.length < limit && bytes < maxBytes) {
@@ -87,12 +95,13 @@ export function createHistoryReader(dependencies: Dependencies) {
       const rows = await history.messages(org, cid, { ...rest, limit: count, maxBytes: maxBytes - bytes });
       for (const row of rows) {
         rest = beyond(rest, row);
-        if (messageIn(row) === undefined) {
+        const message = messageIn(row);
+        if (message === undefined) {
           onUnreadable({ org, offset: row.offset });
           continue;
         }
         bytes += Buffer.byteLength(row.payload);
-        messages.push(row);
+        messages.push({ row, message });
       }
       if (rows.length < count) break; // the end, or `maxBytes` reached
     }
@@ -108,7 +117,7 @@ export function createHistoryReader(dependencies: Dependencies) {
     cid: string,
     range: Range,
     limit: number,
-    finish: (messages: StoredMessage[]) => Made | Promise<Made>,
+    finish: (messages: ReadMessage[]) => Made | Promise<Made>,
   ): Promise<Made> {
     const short = await readUpTo(org, cid, range, { limit, maxBytes: shortPageBytes });
     if (short.bytes < shortPageBytes) return await finish(short.messages);
@@ -132,10 +141,7 @@ export function createHistoryReader(dependencies: Dependencies) {
   }
 
   /** The rows at these places and the messages in them, without those that are damaged. */
-  async function readAt(
-    org: string,
-    places: readonly MessagePlace[],
-  ): Promise<{ row: StoredMessage; message: Message }[]> {
+  async function readAt(org: string, places: readonly MessagePlace[]): Promise<ReadMessage[]> {
     if (places.length === 0) return [];
     const found = await history.messagesAt(
       org,
@@ -158,17 +164,26 @@ export function createHistoryReader(dependencies: Dependencies) {
   }
 
   /** The last message of each of these conversations, for as many of them, at least one, as have 256 KiB together. */
-  async function lastMessages(org: string, cids: string[]): Promise<{ count: number; messages: Map<string, Message> }> {
+  async function lastMessages(org: string, cids: string[]): Promise<{ count: number; messages: Map<string, Shown> }> {
     const places = cids.length === 0 ? [] : await history.lastPlaces(org, cids);
     const byCid = new Map(places.map((place) => [place.cid, place]));
     const first = firstWithin(cids, (cid) => byCid.get(cid)?.bytes ?? 0, maxLastBytes);
     const wanted = first.flatMap((cid) => byCid.get(cid) ?? []);
     const cidAt = new Map(wanted.map(({ cid, offset }) => [offset, cid]));
-    const messages = new Map<string, Message>();
-    for (const { row, message } of await readAt(org, wanted))
-      messages.set(cidAt.get(row.offset) ?? "", { ...message, ...editOf(row) });
-    return { count: first.length, messages };
+    const last = await readAt(org, wanted);
+    const messages = await shown.complete(
+      org,
+      last.map(({ message }) => message),
+    );
+    const cidOf = (index: number) => cidAt.get(last[index]?.row.offset ?? 0) ?? "";
+    return { count: first.length, messages: new Map(messages.map((message, index) => [cidOf(index), message])) };
   }
+
+  const textsFor = (org: string, messages: readonly ReadMessage[]) =>
+    shown.textsOf(
+      org,
+      messages.map(({ row, message }) => ({ message, text: textOf(row) })),
+    );
 
   async function isMore(org: string, cid: string, range: Range, last: StoredMessage): Promise<boolean> {
     return (await history.messages(org, cid, { ...beyond(range, last), limit: 1, maxBytes: 1 })).length > 0;
@@ -183,10 +198,10 @@ export function createHistoryReader(dependencies: Dependencies) {
         await refuseMissing(organizations, org, errorAbout("conversation_not_found", { conversation: cid }));
       const range = parseCursor(query.cursor, messagePlace) ?? (await rangeOf(org, cid, query));
       return await read(org, cid, range, query.limit, async (messages) => {
-        const last = messages.at(-1);
+        const last = messages.at(-1)?.row;
         const cursor =
           last !== undefined && (await isMore(org, cid, range, last)) ? encodeCursor(beyond(range, last)) : null;
-        return { items: messages.map(textOf), cursor };
+        return { items: messages.map(({ row }) => textOf(row)), cursor };
       });
     },
     /** Like `messages`, for a participant. Throws `not_a_participant`, even if there is no such conversation. */
@@ -194,12 +209,10 @@ export function createHistoryReader(dependencies: Dependencies) {
       if (!(await participants.has(org, cid, uid)))
         throw errorAbout("not_a_participant", { user: uid, conversation: cid });
       const { ids } = query;
-      if (ids !== undefined) {
-        return (await readByIds(org, cid, ids)).map(({ row }) => textOf(row));
-      }
+      if (ids !== undefined) return await textsFor(org, await readByIds(org, cid, ids));
       const all = await rangeOf(org, cid, query);
       const range = query.updated_at === undefined ? all : await rangeBetween(org, cid, all, query.updated_at);
-      return await read(org, cid, range, query.limit, (messages) => messages.map(textOf));
+      return await read(org, cid, range, query.limit, (messages) => textsFor(org, messages));
     },
     /** The user's conversations, most recently active first. */
     async conversationsOf(
@@ -243,11 +256,12 @@ function textOf({ payload, editedAt }: StoredMessage): string {
   return editedAt === undefined ? message : `${message.slice(0, -1)},"edited_at":"${toIso(editedAt)}"}`;
 }
 
-const editOf = ({ editedAt }: StoredMessage) => (editedAt === undefined ? {} : { edited_at: toIso(editedAt) });
-
 /** The message in a row that has the form that Herald writes: an object whose only member is the message. */
-function messageIn({ payload }: StoredMessage): Message | undefined {
+function messageIn({ payload, editedAt }: StoredMessage): ListedMessage | undefined {
   if (!payload.startsWith(opening)) return undefined;
   const event = objectWith(payload, "message");
-  return event !== undefined && Object.keys(event).length === 1 ? (event.message as Message) : undefined;
+  if (event === undefined || Object.keys(event).length !== 1) return undefined;
+  const message = event.message as ListedMessage;
+  if (!Array.isArray(message.attachments)) return undefined;
+  return editedAt === undefined ? message : { ...message, edited_at: toIso(editedAt) };
 }

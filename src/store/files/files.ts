@@ -38,7 +38,9 @@ export function createFileReads({ reader }: { reader: Reader }): FileReads {
     JOIN conversation c ON c.org = e.org AND c.id = e.cid
     JOIN participant p ON p.org = e.org AND p.cid = e.cid AND p.uid = ?
     WHERE a.org = ? AND a.file_id IN (${dialect.givenTexts}) AND ${isShown(dialect)}`;
+  const findAmong = `SELECT ${columns} FROM file WHERE org = ? AND id IN (${dialect.givenTexts}) AND ${isLive}`;
   return {
+    among: (org, ids) => storedFiles.readAll(reader.allOf(org, findAmong, org, JSON.stringify(ids))),
     get: (org, id) => storedFiles.readFirst(reader.allOf(org, getOne, org, id)),
     find: (id) => storedFiles.readAll(reader.allOfEvery(findAll, id)),
     async readableBy(org, uid, ids) {

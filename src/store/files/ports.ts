@@ -31,6 +31,8 @@ export type UnwantedBytes = { id: string; org: string };
 /** Reads what is known of files. */
 export type FileReads = {
   get(org: string, id: string): Promise<StoredFile | undefined>;
+  /** Those of the files that there are. */
+  among(org: string, ids: readonly string[]): Promise<StoredFile[]>;
   /** The files of that id, of any organization. */
   find(id: string): Promise<StoredFile[]>;
   /** Those of the ids that a message of a conversation names in which the user takes part now. */

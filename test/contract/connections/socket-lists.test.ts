@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Socket } from "../../harness/clients/socket.ts";
-import type { Conversation, Message } from "../../harness/clients/wire.ts";
+import type { Conversation, Message, ShownMessage } from "../../harness/clients/wire.ts";
 import { expectMessageShape, ISO_MILLISECONDS } from "../../harness/reading/expectations.ts";
 import { useHerald } from "../../harness/servers/herald.ts";
 import { createOrganization, type Organization } from "../../harness/servers/organization.ts";
@@ -98,7 +98,7 @@ describe("message_list", () => {
     cid: string;
     ids: string[];
     alice: Socket;
-    list: (options?: object) => Promise<Message[]>;
+    list: (options?: object) => Promise<ShownMessage[]>;
   }> {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
@@ -118,7 +118,10 @@ describe("message_list", () => {
   test("gives the messages that were delivered, newest first, 50 by default, at most 100", async () => {
     const { ids, list, alice } = await roomWith(105);
     using _ = alice;
-    for (const message of await list()) expectMessageShape(message);
+    for (const { updated_at, ...message } of await list()) {
+      expectMessageShape(message);
+      expect(updated_at).toBe(message.created_at);
+    }
     const newestFirst = [...ids].reverse();
     expect(idsOf(await list())).toEqual(newestFirst.slice(0, 50));
     expect(idsOf(await list({ limit: 1 }))).toEqual(newestFirst.slice(0, 1));
@@ -164,7 +167,7 @@ describe("message_list", () => {
     const newestFirst = [...ids].reverse();
     const page = await list({ limit: 100 });
     expect(idsOf(page)).toEqual(newestFirst.slice(0, 5));
-    for (const message of page) expectMessageShape(message);
+    for (const { updated_at: _, ...message } of page) expectMessageShape(message);
     expect(page.every((message) => message.body === body)).toBe(true);
     expect(idsOf(await list({ before: page.at(-1)?._id }))).toEqual(newestFirst.slice(5));
     expect(idsOf(await list({ after: ids[0] }))).toEqual(ids.slice(1, 6));

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { openSamaClient } from "../../harness/clients/sama-client.ts";
+import type { ShownMessage } from "../../harness/clients/wire.ts";
+import { asShown } from "../../harness/reading/expectations.ts";
+import { filesOf } from "../../harness/servers/files.ts";
 import { useHerald } from "../../harness/servers/herald.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 
@@ -19,7 +22,7 @@ describe("conversation_list of a SAMA client", () => {
     const last = async () => (await alice.request("conversation_list", {}, "conversations"))[0]?.last_message;
     expect(await last()).toBeNull();
     const first = await org.sent("bob", { cid, body: "1", x: { n: 1 } });
-    expect(await last()).toEqual((await org.history(cid))[0]);
+    expect(await last()).toEqual(asShown((await org.history(cid))[0]));
     const second = await org.sent("bob", { cid, body: "2" });
     await org.edited("bob", { id: second.server_mid, body: "2, edited" });
     expect(await last()).toMatchObject({ _id: second.server_mid, body: "2, edited", edited_at: expect.any(String) });
@@ -82,12 +85,46 @@ describe("message_list of a SAMA client", () => {
     using alice = await openSamaClient(org, "alice");
     const list = (data: object) => alice.request("message_list", data, "messages");
     const found = await list({ cid, ids: [ids[0], server_mid, ids[2], ids[1], "none", ids[0]] });
-    expect(found).toEqual(await org.history(cid));
+    expect(found).toEqual((await org.history(cid)).map(asShown));
     expect(found.map(({ body }) => body)).toEqual(["3", "1"]);
     expect(await list({ cid, ids: [server_mid] })).toEqual([]);
     expect(list({ cid: other, ids: [server_mid] })).rejects.toMatchObject({ status: 403, code: "not_a_participant" });
     expect(list({ cid, ids, before: ids[0] })).rejects.toMatchObject({ status: 400 });
     expect(list({ cid, ids: [] })).rejects.toMatchObject({ status: 422 });
+  });
+
+  test("says when each message was updated, and the type and size of each file that there is", async () => {
+    const org = await createOrganization(herald());
+    const files = filesOf(org);
+    const cid = await org.conversation(["alice", "bob"]);
+    const picture = await files.uploaded("a.png", "PNG", { type: "image/png" });
+    const gone = await files.uploaded("b", "b");
+    const x = { n: 1.5, __proto__: null, ü: [1e21, -3, "😀"] };
+    const announced = { name: "c.pdf", size: 7, content_type: "application/pdf" };
+    const attachments = [{ name: "a.png", file_id: picture.file_id }, { name: "b", file_id: gone.file_id }, announced];
+    const { server_mid } = await org.sent("bob", { cid, body: "three", attachments, x });
+    expect((await files.remove(gone.file_id)).status).toBe(204);
+    using alice = await openSamaClient(org, "alice");
+    const [sent] = await org.history(cid);
+    const [first, second, third] = sent?.attachments ?? [];
+    const expected = {
+      ...asShown(sent),
+      attachments: [
+        { ...first, file_content_type: "image/png", file_size: 3 },
+        second,
+        { ...third, file_content_type: "application/pdf", file_size: 7 },
+      ] as ShownMessage["attachments"],
+    };
+    const shown = async () => [
+      (await alice.request("message_list", { cid }, "messages"))[0],
+      (await alice.request("message_list", { cid, ids: [server_mid] }, "messages"))[0],
+      (await alice.request("conversation_list", {}, "conversations"))[0]?.last_message ?? undefined,
+    ];
+    expect(await shown()).toEqual([expected, expected, expected]);
+    await org.edited("bob", { id: server_mid, body: "edited" });
+    const [after] = await org.history(cid);
+    const edited = { ...expected, body: "edited", edited_at: after?.edited_at, updated_at: after?.edited_at };
+    expect<unknown>(await shown()).toEqual([edited, edited, edited]);
   });
 
   test("pages by the time of the oldest message, newest first, also through what was imported", async () => {
@@ -123,7 +160,7 @@ describe("message_list of a SAMA client", () => {
     expect(bodies).toEqual(["7", "6", "5", "4", "day 3", "day 2", "day 1"]);
     const all = await org.history(cid);
     const since = await alice.request("message_list", { cid, updated_at: { gt: all[2]?.created_at } }, "messages");
-    expect(since).toEqual(all.slice(0, 2));
+    expect(since).toEqual(all.slice(0, 2).map(asShown));
     const some = { gt: Date.parse("2024-01-01T00:00:00Z"), lt: "2024-01-03T00:00:00Z" };
     expect(
       (await alice.request("message_list", { cid, updated_at: some }, "messages")).map(({ body }) => body),

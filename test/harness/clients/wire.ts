@@ -15,6 +15,11 @@ export type Message = {
 /** A message in a list. */
 export type ListedMessage = Message & { edited_at?: string };
 
+type ShownAttachment = Message["attachments"][number] & { file_content_type?: string; file_size?: number };
+
+/** A message in a list over a socket. */
+export type ShownMessage = Omit<ListedMessage, "attachments"> & { attachments: ShownAttachment[]; updated_at: string };
+
 export type MessageEdit = {
   id: string;
   cid: string;
@@ -69,7 +74,7 @@ export type Conversation = {
   created_at: string;
   updated_at: string;
   unread_messages_count: number;
-  last_message: ListedMessage | null;
+  last_message: ShownMessage | null;
 };
 
 /** A user, as other users see it. */
@@ -89,7 +94,7 @@ export type SocketResponse = {
   recovered?: boolean;
   pong?: Record<string, never>;
   conversations?: Conversation[];
-  messages?: ListedMessage[];
+  messages?: ShownMessage[];
   users?: UserView[];
   last_activity?: Record<string, number>;
   cursor?: string | null;

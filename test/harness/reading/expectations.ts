@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { Event, Message, Problem, SystemMessage } from "../clients/wire.ts";
+import type { Event, ListedMessage, Message, Problem, ShownMessage, SystemMessage } from "../clients/wire.ts";
 import type { Answer } from "../servers/herald.ts";
 
 export const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -66,4 +66,10 @@ export function systemMessageOf(event: Event): SystemMessage {
   expect(Math.abs(message.t - Date.now() / 1000)).toBeLessThan(600);
   expect(message.x).toBeObject();
   return message;
+}
+
+/** A message without attachments that the history over HTTP has, as a list over a socket shows it. */
+export function asShown(message: ListedMessage | undefined): ShownMessage {
+  if (message === undefined) throw new Error("there is no such message");
+  return { ...message, updated_at: message.edited_at ?? message.created_at };
 }
