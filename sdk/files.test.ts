@@ -24,7 +24,7 @@ test("addresses that are asked for in one go share a request, and are absolute; 
   socket.answer(await socket.requests.next(), { file_urls: { a: "/files/a?signature=t" } });
   expect(await again).toEndWith("signature=t"); // as addresses expire
   const below = app.client.fileUrl("a");
-  socket.answer(await socket.requests.next(), { file_urls: { a: "/chat/files/a?signature=s" } });
+  socket.answer(await socket.requests.next(), { file_urls: { a: "http://upstream:7/chat/files/a?signature=s" } });
   expect(await below).toBe(address); // of a server that knows its path
 });
 

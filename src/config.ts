@@ -128,7 +128,9 @@ const settings = {
   HERALD_TRUSTED_PROXIES: list(
     isAddressRange,
     "must be addresses or ranges such as 10.0.0.0/8, separated by commas",
-  ).describe("addresses and ranges (CIDR) of proxies whose X-Forwarded-For Herald trusts, separated by commas"),
+  ).describe(
+    "addresses and ranges (CIDR) of proxies whose X-Forwarded-For, -Host and -Proto Herald trusts, separated by commas",
+  ),
   HERALD_LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error", "silent"], "must be debug, info, warn, error or silent")
     .default("info")

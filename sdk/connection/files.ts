@@ -72,8 +72,13 @@ const notFound = {
   message: "No message of the user's conversations names this file (any more).",
 };
 
-/** A server that knows the path below which it is reached names it in its paths, too. */
-function addressBelow(root: string, path: string): string {
+/**
+ * The address of a file below the client's own of the server, which may be reached at another one by others. A server that knows the
+ * path below which it is reached names it in its addresses, too.
+ */
+function addressBelow(root: string, address: string): string {
+  const { pathname, search } = new URL(address, root);
+  const path = pathname + search;
   const base = new URL(root).pathname.replace(/\/$/, "");
   return (path.startsWith(`${base}/`) ? root.slice(0, root.length - base.length) : root) + path;
 }

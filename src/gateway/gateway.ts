@@ -3,6 +3,7 @@ import { type HeraldError, rateExceeded } from "../contract/errors/errors.ts";
 import type { LogEvent } from "../contract/log/log-event.ts";
 import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import type { ClientAddress } from "../lib/network/client-address.ts";
+import type { PublicOrigin } from "../lib/network/public-origin.ts";
 import { createGuard } from "../lib/observing/guard.ts";
 import { type OutageEvents, tellOutages } from "../lib/observing/outages.ts";
 import { createLimiter } from "../lib/queues/limiter.ts";
@@ -67,6 +68,7 @@ type Dependencies = OutageEvents &
     /** The clock of heartbeats and rates, which must not stop or jump when the wall clock is set. */
     steadyClock: Clock;
     clientAddress: ClientAddress;
+    publicOriginOf: PublicOrigin;
     /** Origins whose pages may connect besides the server's own; `*` for all. */
     allowedOrigins: ReadonlySet<string>;
     /** Called for each page that is refused because of its origin. */

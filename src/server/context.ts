@@ -4,6 +4,7 @@ import { createThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import { createAddressSet } from "../lib/network/addresses.ts";
 import { createClientAddress } from "../lib/network/client-address.ts";
 import type { HttpServer } from "../lib/network/http-server.ts";
+import { createPublicOrigin } from "../lib/network/public-origin.ts";
 import { createGuard } from "../lib/observing/guard.ts";
 import { tellOutages } from "../lib/observing/outages.ts";
 import { createId } from "../lib/text/ids.ts";
@@ -62,6 +63,7 @@ export function openContext(config: Config, { worker, host }: WorkerPlace, stack
     clientAddress: createClientAddress(createAddressSet(config.HERALD_TRUSTED_PROXIES), (address) =>
       log.warn({ address }, undeclaredProxyAdvice),
     ),
+    publicOriginOf: createPublicOrigin(createAddressSet(config.HERALD_TRUSTED_PROXIES)),
     later,
     onStop,
     /** Repeats work until the node stops and then runs `atStop`. Of consecutive failures, the first is told. Returns the work. */

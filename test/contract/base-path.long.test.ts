@@ -112,8 +112,8 @@ describe.each(proxies)("below /herald (proxy: %s)", (proxy) => {
     await org.sent("alice", { cid, attachments: [{ name: "a.txt", file_id }] });
     using alice = await org.socket("alice");
     const { file_urls = {} } = await alice.request("get_file_urls", { file_ids: [file_id] });
-    expect(file_urls[file_id]).toStartWith(`/herald/files/${file_id}?signature=`);
-    const read = await fetch(new URL(file_urls[file_id] ?? "", herald.url), { headers: { Origin: page } });
+    expect(file_urls[file_id]).toStartWith(`${new URL(herald.url).origin}/herald/files/${file_id}?signature=`);
+    const read = await fetch(file_urls[file_id] ?? "", { headers: { Origin: page } });
     expect([await read.text(), read.headers.get("access-control-allow-origin")]).toEqual(["text", page]);
     const connected = Promise.withResolvers<void>();
     const client = createClient({

@@ -60,8 +60,10 @@ describe("with HERALD_ADMIN_PORT", () => {
     const bearer = { Authorization: `Bearer ${await inside.token("bob")}` };
     using bob = await outside.socket("bob");
     const { file_urls = {} } = await bob.request("get_file_urls", { file_ids: [file_id] });
+    const { origin, pathname, search } = new URL(file_urls[file_id] ?? "");
+    expect(origin).toBe(node.url);
     for (const { http } of [node, internal]) {
-      expect((await http("GET", file_urls[file_id] ?? "")).text).toBe("text");
+      expect((await http("GET", pathname + search)).text).toBe("text");
       expect((await http("GET", `/files/${file_id}`, { headers: bearer })).text).toBe("text");
       expect((await http("GET", `/files/${file_id}`, { headers: { "Admin-Api-Key": node.key } })).text).toBe("text");
       expectProblem(await http("GET", `/files/${file_id}`), 401, "unauthorized");

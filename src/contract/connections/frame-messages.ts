@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { exampleHost } from "../documents/about.ts";
 import {
   conversationExample,
   earlierMessageExample,
@@ -134,7 +135,11 @@ export const frameExchanges: Record<FrameOperation, FrameExchange> = {
       "Gives addresses of files, which need no token. Files that no message of the user's conversations names are left out, whether they exist or not.",
     id: "12",
     request: { file_ids: [exampleIds.file] },
-    response: { file_urls: { [exampleIds.file]: `/files/${exampleIds.file}?signature=eyJhbGciOiJIUzI1NiJ9.e30.c2ln` } },
+    response: {
+      file_urls: {
+        [exampleIds.file]: `http://${exampleHost}/files/${exampleIds.file}?signature=eyJhbGciOiJIUzI1NiJ9.e30.c2ln`,
+      },
+    },
   }),
   user_last_activity: exchange("user_last_activity", {
     summary:

@@ -188,7 +188,7 @@ export const frameResponses = {
   get_file_urls: z.strictObject({
     file_urls: z.record(z.string(), z.string()).meta({
       description:
-        "By `file_id`: the address of each of the files that the user may download, relative to the server's. It is valid for 10 minutes, for this user and file only.",
+        "By `file_id`: the address of each of the files that the user may download, on the host that the client has connected to. It is valid for 10 minutes, for this user and file only.",
     }),
   }),
   user_last_activity: z.strictObject({ last_activity: lastActivity }),

@@ -1,5 +1,6 @@
 import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import type { ClientAddress } from "../../lib/network/client-address.ts";
+import type { PublicOrigin } from "../../lib/network/public-origin.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Backlog } from "../limits/backlog.ts";
 import type { ConnectionQuotas } from "../limits/connection-quotas.ts";
@@ -31,6 +32,7 @@ export type LineParts = {
   origins: Origins;
   thread: ThreadScheduler;
   clientAddress: ClientAddress;
+  publicOriginOf: PublicOrigin;
   limits: LineLimits;
   /** The clock that tokens expire by. */
   clock: Clock;

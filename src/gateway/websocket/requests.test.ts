@@ -34,7 +34,14 @@ test("a list of conversations costs more than its size, for the unread messages 
   expect(await costOf(...Array<number>(100).fill(100))).toBe(4);
 });
 
-const asker = { org: "o", uid: "u", issuedAt: 0, owner: createOwner(neverUsed), write: neverUsed };
+const asker = {
+  publicOrigin: undefined,
+  org: "o",
+  uid: "u",
+  issuedAt: 0,
+  owner: createOwner(neverUsed),
+  write: neverUsed,
+};
 
 function neverUsed(): never {
   throw new Error("only conversations are listed here");

@@ -33,7 +33,7 @@ type Dependencies = RequestServices & {
 };
 
 /** The connection that asks. */
-type Asker = ActivityListener & Pick<Connection, "issuedAt" | "tokenId">;
+type Asker = ActivityListener & Pick<Connection, "issuedAt" | "tokenId"> & { publicOrigin: string | undefined };
 
 /** The cost of an answer, and whether it closes the connection. */
 type Charge = {
@@ -111,7 +111,7 @@ export function createRequestHandler(dependencies: Dependencies): RequestHandler
       return { body, addedCost: requestCosts.lookups(cids.length) };
     }),
     get_file_urls: on(frameRequests.get_file_urls, async (asker, { file_ids }) => {
-      const file_urls = await fileAddresses.urlsOf(asker, file_ids);
+      const file_urls = await fileAddresses.urlsOf(asker, file_ids, asker.publicOrigin);
       return { body: { file_urls }, addedCost: requestCosts.lookups(file_ids.length) };
     }),
     user_last_activity: on(frameRequests.user_last_activity, async (asker, { ids }) => {

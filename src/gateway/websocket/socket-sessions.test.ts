@@ -37,7 +37,15 @@ async function codeAfter(tokens: string[], open: (token: string, state: SocketSt
     hostname: "127.0.0.1",
     fetch(request, running) {
       state = createSocketState(
-        { id: "1", address: "", client: undefined, since: 0, owner: createOwner(unused), opening: undefined },
+        {
+          id: "1",
+          address: "",
+          client: undefined,
+          publicOrigin: undefined,
+          since: 0,
+          owner: createOwner(unused),
+          opening: undefined,
+        },
         0,
       );
       return running.upgrade(request, { data: state }) ? undefined : new Response(null, { status: 400 });

@@ -24,6 +24,8 @@ export type SocketState = {
   readonly address: string;
   /** The beginning of its `User-Agent`. */
   readonly client: string | undefined;
+  /** Where the client reached the server, if it told. */
+  readonly publicOrigin: string | undefined;
   /** When it was opened, in milliseconds since the Unix epoch. */
   readonly since: number;
   /** Closes with the socket. */
@@ -63,16 +65,18 @@ export function createSocketState(
     id,
     address,
     client,
+    publicOrigin,
     since,
     owner,
     opening,
-  }: Pick<SocketState, "id" | "address" | "client" | "since" | "owner" | "opening">,
+  }: Pick<SocketState, "id" | "address" | "client" | "publicOrigin" | "since" | "owner" | "opening">,
   now: number,
 ): SocketState {
   return {
     id,
     address,
     client,
+    publicOrigin,
     since,
     owner,
     opening,
@@ -135,6 +139,10 @@ export class SocketLine implements Line, Peer, Expiring {
 
   get id(): string {
     return this.#socket.data.id;
+  }
+
+  get publicOrigin(): string | undefined {
+    return this.#socket.data.publicOrigin;
   }
 
   get arrival(): Arrival {

@@ -29,7 +29,7 @@ export function createWebSockets(
   parts: LineParts & Pick<SocketLineParts, "socketTopics"> & { socketSessions: SocketSessions },
 ) {
   const { admission, socketSessions, register, thread, backlog, heartbeats } = parts;
-  const { clientAddress, origins, limits, clock, steadyClock, onCut, onError } = parts;
+  const { clientAddress, publicOriginOf, origins, limits, clock, steadyClock, onCut, onError } = parts;
 
   const lineParts = { socketTopics: parts.socketTopics, onWaiting: backlog.watch };
   const rates = createFrameRates({ ...limits, clock: steadyClock });
@@ -175,7 +175,8 @@ export function createWebSockets(
             "this path accepts only WebSocket connections (RFC 6455); for server-sent events, use /sse",
           );
         const opening = await openSession(request, address, owner);
-        const arrival = { address, client: clientOf(request), since: clock.now() };
+        const publicOrigin = publicOriginOf(request, server);
+        const arrival = { address, client: clientOf(request), publicOrigin, since: clock.now() };
         const data = createSocketState({ id: requestId, ...arrival, owner, opening }, steadyClock.now());
         if (server.upgrade(request, { data, headers: { "X-Request-Id": requestId } })) {
           ignoreAbort(); // an upgrade does not abort the request, and the socket must not hold it

@@ -49,6 +49,7 @@ export function createFileAddresses({ sessions, files, secrets, basePath, clock 
     throw new HeraldError("unauthorized", "the address of the file is invalid or has expired; ask for a new one");
   }
 
+  /** The path of a file, with a signature. */
   async function sign({ org, uid, issuedAt, tokenId }: TokenHolder, fileId: string): Promise<string> {
     const [key] = keys;
     if (key === undefined) throw new Error("no secret signs the addresses of files");
@@ -63,12 +64,13 @@ export function createFileAddresses({ sessions, files, secrets, basePath, clock 
 
   return {
     /**
-     * The paths of those of the files that the user may have now, by id. Each works for ten minutes, for this user, until the user's
-     * token is refused or the user may not have the file.
+     * The addresses of those of the files that the user may have now, by id: below `origin`, or as paths without it. Each works for
+     * ten minutes, for this user, until the user's token is refused or the user may not have the file.
      */
-    async urlsOf(user: TokenHolder, fileIds: string[]): Promise<Record<string, string>> {
+    async urlsOf(user: TokenHolder, fileIds: string[], origin = ""): Promise<Record<string, string>> {
       const readable = [...(await files.readableBy(user.org, user.uid, fileIds))];
-      return Object.fromEntries(await Promise.all(readable.map(async (id) => [id, await sign(user, id)] as const)));
+      const addressOf = async (id: string) => [id, origin + (await sign(user, id))] as const;
+      return Object.fromEntries(await Promise.all(readable.map(addressOf)));
     },
     /** Who holds a signed address, without the database. Throws `unauthorized`. */
     async verify(signature: string, fileId: string): Promise<Identity> {

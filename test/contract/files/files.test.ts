@@ -279,7 +279,10 @@ describe("a download", () => {
     const file_ids = [file_id, other.file_id, "nothing"];
     const { file_urls = {} } = await bob.request("get_file_urls", { file_ids });
     expect(Object.keys(file_urls)).toEqual([file_id]);
-    const url = file_urls[file_id] ?? "";
+    const address = file_urls[file_id] ?? "";
+    expect(address).toStartWith("http://");
+    expect(await (await fetch(address)).text()).toBe("text");
+    const url = address.slice(new URL(address).origin.length);
     const download = (path = url) => herald().http<string>("GET", path, {});
     expect((await download()).text).toBe("text");
     expectProblem(await download(url.replace(file_id, other.file_id)), 401, "unauthorized");

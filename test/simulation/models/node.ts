@@ -242,6 +242,7 @@ export function createNode(options: Options): Node {
     clock: ownClock,
     steadyClock: clock,
     clientAddress: () => "",
+    publicOriginOf: () => undefined,
     allowedOrigins: new Set(),
     onForbiddenOrigin: () => undefined,
     limits: {
