@@ -1,16 +1,21 @@
-/** What a webhook is told about. */
-export type UnreachedEvent = "message.unreached" | "system_message.unreached";
+/** What a webhook is told about: by default the first two, who was not reached. */
+export type WebhookEvent =
+  | "message.unreached"
+  | "system_message.unreached"
+  | "message.read"
+  | "scheduled.failed"
+  | "message.undeliverable";
 
 /**
- * Where to post who was not reached, `wait_seconds` after each send (default 10). By default, `events` are all, and a user is reached
- * once the event was `delivered`.
+ * Where to post who was not reached, `wait_seconds` after each send (default 10), and what else `events` name. By default, `events` are
+ * who was not reached by messages and system messages, and a user is reached once the event was `delivered`.
  */
 export type WebhookSettings = {
   /** The address that is posted to. */
   url: string;
 
-  /** What it is told about (default: all of these). */
-  events?: UnreachedEvent[];
+  /** What it is told about (default: `message.unreached` and `system_message.unreached`). */
+  events?: WebhookEvent[];
 
   /** How long after a send it is told (default 10). */
   wait_seconds?: number;

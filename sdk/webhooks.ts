@@ -1,3 +1,4 @@
+import type { LineProblem } from "./admin/lines.ts";
 import { HeraldArgumentError } from "./errors.ts";
 import type { Message, SystemMessage } from "./types.ts";
 
@@ -33,6 +34,61 @@ export type UnreachedData = {
   truncated?: true;
 };
 
+/** What a participant has read. */
+export type MessageReadData = {
+  /** The organization. */
+  organizationId: string;
+  /** What was read: messages of others, at most 100, oldest first, and everything before them in the conversation. */
+  message_read: {
+    /** The `_id`s of the messages. */
+    ids: string[];
+    /** The conversation. */
+    cid: string;
+    /** Who has read them. */
+    from: string;
+    /** When, in Unix epoch seconds. */
+    t: number;
+  };
+};
+
+/** A scheduled send that was refused when it was due. */
+export type ScheduledFailedData = {
+  /** The organization. */
+  organizationId: string;
+  /** The scheduled send. */
+  scheduled: {
+    /** Its id. */
+    id: string;
+    /** When it was to be sent, in ISO 8601. */
+    send_at: string;
+    /** Why it was refused (RFC 9457). */
+    problem: LineProblem;
+  };
+};
+
+/** A delivery to another webhook of the organization that has failed for good. */
+export type UndeliverableData = {
+  /** The organization. */
+  organizationId: string;
+  /** The delivery. */
+  undeliverable: {
+    /** The id of the webhook. */
+    webhook: string;
+    /** The id of the delivery, to redeliver it. */
+    delivery: string;
+    /** What it told about. */
+    type: string;
+    /** The `_id` of the message or system message, or the id of the scheduled send; `null` for anything else. */
+    id: string | null;
+    /** How often it was tried. */
+    tries: number;
+    /** The status of the last answer; `null` if there was none. */
+    status: number | null;
+    /** Why the last try failed. */
+    error: string;
+  };
+};
+
 /** What a test says (`testWebhook`): nothing but which webhook is tested. */
 export type WebhookTestData = {
   /** The organization. */
@@ -63,6 +119,24 @@ export type WebhookPayload = {
         /** The system message, as its recipients see it. */
         system_message: SystemMessage;
       };
+    }
+  | {
+      /** What it tells about. */
+      type: "message.read";
+      /** What it tells. */
+      data: MessageReadData;
+    }
+  | {
+      /** What it tells about. */
+      type: "scheduled.failed";
+      /** What it tells. */
+      data: ScheduledFailedData;
+    }
+  | {
+      /** What it tells about. */
+      type: "message.undeliverable";
+      /** What it tells. */
+      data: UndeliverableData;
     }
   | {
       /** What it tells about. */

@@ -53,7 +53,7 @@ export function Webhook() {
             </Fact>
             <Fact name="What">{events.join(", ")}</Fact>
             <Fact name="When">
-              {wait_seconds} s after the send, unless it is {until}
+              Of what was not {until}: {wait_seconds} s after the send
             </Fact>
             <Fact name="Created">
               <Time at={created_at} />
@@ -82,7 +82,7 @@ export function Webhook() {
       <Loaded loading={list} what="deliveries">
         {(items) =>
           items.length === 0 ? (
-            <Empty title="None">Everyone was reached, or nothing was sent since the webhook was created.</Empty>
+            <Empty title="None">Since the webhook was created, nothing has happened that it tells about.</Empty>
           ) : (
             <ul class="rows" aria-label="Deliveries">
               {items.map((delivery) => (

@@ -17,7 +17,7 @@ export function Webhooks() {
         {(items) =>
           items.length === 0 ? (
             <Empty title="No webhooks">
-              A webhook tells your backend who was not reached. Create one with{" "}
+              A webhook tells your backend who was not reached, or what else it asks for. Create one with{" "}
               <code>herald webhooks put push --org {org} --post https://…</code>
             </Empty>
           ) : (

@@ -61,6 +61,48 @@ type Unreached struct {
 	Truncated bool `json:"truncated"`
 }
 
+// MessageRead is the data of message.read: what a participant has read.
+type MessageRead struct {
+	OrganizationID string `json:"organizationId"`
+	MessageRead    struct {
+		// IDs are the messages of others, at most 100, oldest first; everything before them is read, too.
+		IDs []string `json:"ids"`
+		CID string   `json:"cid"`
+		// From is the reader.
+		From string `json:"from"`
+		// T is in Unix epoch seconds.
+		T int64 `json:"t"`
+	} `json:"message_read"`
+}
+
+// ScheduledFailed is the data of scheduled.failed: a scheduled send that was refused when it was due.
+type ScheduledFailed struct {
+	OrganizationID string `json:"organizationId"`
+	Scheduled      struct {
+		ID     string    `json:"id"`
+		SendAt time.Time `json:"send_at"`
+		// Problem says why (RFC 9457).
+		Problem json.RawMessage `json:"problem"`
+	} `json:"scheduled"`
+}
+
+// Undeliverable is the data of message.undeliverable: a delivery to another webhook that has failed for good.
+type Undeliverable struct {
+	OrganizationID string `json:"organizationId"`
+	Undeliverable  struct {
+		Webhook  string `json:"webhook"`
+		Delivery string `json:"delivery"`
+		// Type is what it told about.
+		Type string `json:"type"`
+		// ID is that of the message, system message or scheduled send; nil for anything else.
+		ID    *string `json:"id"`
+		Tries int     `json:"tries"`
+		// Status is that of the last answer; nil if there was none.
+		Status *int   `json:"status"`
+		Error  string `json:"error"`
+	} `json:"undeliverable"`
+}
+
 // Webhook verifies the webhooks that are signed with one secret.
 type Webhook struct {
 	key func() []byte // as it is a function, nothing prints it

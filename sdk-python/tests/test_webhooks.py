@@ -51,6 +51,7 @@ def test_the_example_of_standard_webhooks_is_verified() -> None:
 def test_a_webhook_is_read_with_its_id() -> None:
     event = webhooks.read(BODY, signed(), SECRET, now=NOW + 299)
     assert event == {"id": "w1", **EVENT}
+    assert event["type"] == "message.unreached"
     assert event["data"]["unreached"][0]["reason"] == "offline"
     assert webhooks.read(BODY.decode(), signed(), SECRET, now=NOW)["id"] == "w1"
 

@@ -30,6 +30,7 @@ import unreadInAnIndex from "./migrations/0029-unread-in-an-index.sql" with { ty
 import silentAndExpiringSends from "./migrations/0030-silent-and-expiring-sends.sql" with { type: "text" };
 import inbox from "./migrations/0031-inbox.sql" with { type: "text" };
 import importedInboxes from "./migrations/0032-imported-inboxes.sql" with { type: "text" };
+import webhookEvents from "./migrations/0033-webhook-events.sql" with { type: "text" };
 
 /**
  * A change of the schema. After an `expand`, earlier versions continue to work; after a `contract`, only versions that
@@ -80,6 +81,7 @@ export const migrations: readonly Migration[] = [
   migrationOf("0030-silent-and-expiring-sends", silentAndExpiringSends),
   migrationOf("0031-inbox", inbox),
   migrationOf("0032-imported-inboxes", importedInboxes),
+  migrationOf("0033-webhook-events", webhookEvents),
 ];
 
 /**

@@ -46,13 +46,63 @@ class UnreachedData(_UnreachedData, total=False):
     truncated: bool
 
 
-class WebhookEvent(TypedDict):
-    """A webhook, with its `webhook-id`, which is the same for each attempt to deliver it: ignore an id that you know."""
+class MessageReadData(TypedDict):
+    """What a participant has read. `message_read["from"]` is the reader."""
 
+    organizationId: str
+    message_read: dict[str, Any]
+
+
+class ScheduledFailedData(TypedDict):
+    """A scheduled send that was refused when it was due: its `id`, `send_at` and `problem`."""
+
+    organizationId: str
+    scheduled: dict[str, Any]
+
+
+class UndeliverableData(TypedDict):
+    """A delivery to another webhook that has failed for good: its `webhook`, `delivery`, `type`, `id`, `tries`, `status` and `error`."""
+
+    organizationId: str
+    undeliverable: dict[str, Any]
+
+
+class _Event(TypedDict):
     id: str
-    type: Literal["message.unreached", "system_message.unreached"]
     timestamp: str
+
+
+class UnreachedEvent(_Event):
+    """Who had not got a message in time."""
+
+    type: Literal["message.unreached", "system_message.unreached"]
     data: UnreachedData
+
+
+class MessageReadEvent(_Event):
+    """What a participant has read."""
+
+    type: Literal["message.read"]
+    data: MessageReadData
+
+
+class ScheduledFailedEvent(_Event):
+    """A scheduled send that was refused when it was due."""
+
+    type: Literal["scheduled.failed"]
+    data: ScheduledFailedData
+
+
+class UndeliverableEvent(_Event):
+    """A delivery to another webhook that has failed for good."""
+
+    type: Literal["message.undeliverable"]
+    data: UndeliverableData
+
+
+WebhookEvent = UnreachedEvent | MessageReadEvent | ScheduledFailedEvent | UndeliverableEvent
+"""A webhook, with its `webhook-id`, which is the same for each attempt to deliver it: ignore an id that you know. Look at its `type`;
+pass over types that you do not know."""
 
 
 def read(

@@ -1,7 +1,15 @@
 import { pascalCase } from "../connections/frame-messages.ts";
+import { messageRead, messageUndeliverable, scheduledFailed } from "../webhooks/notices.ts";
 import { messageUnreached, systemMessageUnreached, webhookTest } from "../webhooks/payloads.ts";
 import { type JsonSchema, refName, type SchemaCollector } from "./json-schema.ts";
-import { messageUnreachedExample, systemMessageUnreachedExample, webhookTestExample } from "./webhook-examples.ts";
+import {
+  messageReadExample,
+  messageUndeliverableExample,
+  messageUnreachedExample,
+  scheduledFailedExample,
+  systemMessageUnreachedExample,
+  webhookTestExample,
+} from "./webhook-examples.ts";
 
 const posts = [
   {
@@ -16,6 +24,26 @@ const posts = [
     example: systemMessageUnreachedExample,
     summary: "Who has not got a system message",
     description: "Like `message.unreached`, for system messages.",
+  },
+  {
+    schema: messageRead,
+    example: messageReadExample,
+    summary: "What a user has read",
+    description:
+      "Posted at once when a participant has read messages of others, over the socket or by key, to a webhook that asks for it.",
+  },
+  {
+    schema: scheduledFailed,
+    example: scheduledFailedExample,
+    summary: "A scheduled send that was refused",
+    description: "Posted when a scheduled send was refused when it was due, to a webhook that asks for it.",
+  },
+  {
+    schema: messageUndeliverable,
+    example: messageUndeliverableExample,
+    summary: "A delivery that has failed",
+    description:
+      "Posted when the last try of a delivery to another webhook has failed, to a webhook that asks for it. Nothing is posted about failures of these posts.",
   },
   {
     schema: webhookTest,

@@ -45,6 +45,60 @@ export const systemMessageUnreachedExample = {
   },
 };
 
+/** The body of a webhook about what a user has read. */
+export const messageReadExample = {
+  type: "message.read" as const,
+  timestamp: toIso(lookedAt),
+  data: {
+    organizationId: exampleIds.organization,
+    message_read: {
+      ids: [messageExample._id],
+      cid: messageExample.cid,
+      from: exampleIds.user,
+      t: Math.floor(lookedAt / 1000),
+    },
+  },
+};
+
+/** The body of a webhook about a scheduled send that was refused when it was due. */
+export const scheduledFailedExample = {
+  type: "scheduled.failed" as const,
+  timestamp: toIso(lookedAt),
+  data: {
+    organizationId: exampleIds.organization,
+    scheduled: {
+      id: "reminder-17",
+      send_at: toIso(lookedAt - 240),
+      problem: {
+        type: "/docs/errors#sender_not_participant",
+        title: "Sender is not a participant",
+        status: 403,
+        detail: "The sender takes no part in the conversation.",
+        code: "sender_not_participant" as const,
+        request_id: "01a1f910-7f2a-7b20-8c31-9a0b1c2d3e4f",
+      },
+    },
+  },
+};
+
+/** The body of a webhook about a delivery to another one that has failed for good. */
+export const messageUndeliverableExample = {
+  type: "message.undeliverable" as const,
+  timestamp: toIso(lookedAt),
+  data: {
+    organizationId: exampleIds.organization,
+    undeliverable: {
+      webhook: webhookExample.id,
+      delivery: "01a1f910-80b4-7c13-a1de-3f0b2c4d5e6f",
+      type: "message.unreached",
+      id: messageExample._id,
+      tries: 10,
+      status: 503,
+      error: "the receiver answered 503",
+    },
+  },
+};
+
 /** The body of a test. */
 export const webhookTestExample = {
   type: "webhook.test" as const,

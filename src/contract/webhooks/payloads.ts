@@ -1,12 +1,7 @@
 import { z } from "zod";
 import { isoTime } from "../identifiers.ts";
 import { messageSchema, systemMessageSchema } from "../messages/events.ts";
-
-/** What a webhook can be told about: events that somebody has not got after a time. */
-export const unreachedEvents = ["message.unreached", "system_message.unreached"] as const;
-
-/** What a webhook can be told about. */
-export type UnreachedEvent = (typeof unreachedEvents)[number];
+import { messageRead, messageUndeliverable, scheduledFailed } from "./notices.ts";
 
 /** When a user counts as reached. */
 export const unreachedUntils = ["delivered", "acknowledged"] as const;
@@ -80,7 +75,14 @@ export const webhookTest = z
     description: "Says nothing: it shows that the receiver can be reached and verifies the signature.",
   });
 
-const payloads = [messageUnreached, systemMessageUnreached, webhookTest] as const;
+const payloads = [
+  messageUnreached,
+  systemMessageUnreached,
+  messageRead,
+  scheduledFailed,
+  messageUndeliverable,
+  webhookTest,
+] as const;
 const nameOf = (payload: (typeof payloads)[number]) => `#/components/schemas/${payload.meta()?.id}`;
 
 /** What is posted to a webhook. */
@@ -92,3 +94,6 @@ export const webhookPayload = z.discriminatedUnion("type", payloads).meta({
     mapping: Object.fromEntries(payloads.map((payload) => [payload.shape.type.value, nameOf(payload)])),
   },
 });
+
+/** What is posted to a webhook. */
+export type WebhookPayload = z.infer<typeof webhookPayload>;

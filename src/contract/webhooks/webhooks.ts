@@ -1,14 +1,15 @@
 import { z } from "zod";
 import { pageOf, pageQuery } from "../directory.ts";
 import { isoTime } from "../identifiers.ts";
-import { unreachedEvents, unreachedUntils, webhookPayload } from "./payloads.ts";
+import { unreachedEvents, webhookEvents } from "./events.ts";
+import { unreachedUntils, webhookPayload } from "./payloads.ts";
 
 const deliveryStates = ["waiting", "delivered", "failed", "cancelled"] as const;
 const mostUrlCharacters = 2_048;
 const mostWaitSeconds = 86_400;
 const defaultWaitSeconds = 10;
 
-const event = z.enum(unreachedEvents).meta({ id: "UnreachedEvent" });
+const event = z.enum(webhookEvents).meta({ id: "WebhookEvent" });
 const until = z.enum(unreachedUntils).meta({ id: "UnreachedUntil" });
 const deliveryState = z.enum(deliveryStates).meta({ id: "WebhookDeliveryState" });
 const url = z.string().max(mostUrlCharacters);
@@ -24,11 +25,15 @@ export const putWebhookRequest = z
     events: z
       .array(event)
       .min(1)
-      .max(unreachedEvents.length)
+      .max(webhookEvents.length)
       .default([...unreachedEvents])
-      .meta({ description: "What to post. Omit it for all. Nothing is posted about silent sends." }),
+      .meta({
+        description:
+          "What to post. Omit it for who was not reached, by messages and by system messages; anything else is posted only if it is named. Nothing is posted about silent sends that did not reach somebody.",
+      }),
     wait_seconds: waitSeconds.default(defaultWaitSeconds).meta({
-      description: "How long after the send Herald looks who was not reached.",
+      description:
+        "How long after the send Herald looks who was not reached. What is not about that is posted at once.",
     }),
     until: until.default("delivered").meta({
       description:
@@ -55,7 +60,7 @@ export const webhook = z
     created_at: isoTime.meta({ description: "When it was created." }),
     disabled_at: isoTime.nullable().meta({ description: "When it was switched off, or `null`." }),
   })
-  .meta({ id: "Webhook", description: "Where to post who was not reached." });
+  .meta({ id: "Webhook", description: "Where to post who was not reached, and what else a webhook asks for." });
 
 /** A webhook, as the admin API shows it. */
 export type WebhookShown = z.infer<typeof webhook>;

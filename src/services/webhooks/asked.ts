@@ -1,7 +1,7 @@
+import { keptMs } from "../../contract/webhooks/kept.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { DueEvent, ReportedEvent, StoredWebhook, WebhookDelivery } from "../../store/webhooks/ports.ts";
 import type { Part } from "./payloads.ts";
-import { keptMs } from "./tries.ts";
 
 /** A due event that still exists, and the webhook to report it to. */
 export type Asked = DueEvent & { event: ReportedEvent; hook: StoredWebhook };

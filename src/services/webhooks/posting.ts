@@ -1,9 +1,12 @@
+import type { ProblemForm } from "../../contract/errors/problem.ts";
+import { keptMs } from "../../contract/webhooks/kept.ts";
 import type { Unreached } from "../../contract/webhooks/payloads.ts";
 import { firstWithin } from "../../lib/queues/first-within.ts";
 import { joinIds } from "../../lib/text/ids.ts";
 import type { SteadyClock } from "../../lib/time/clock.ts";
 import type {
   EventName,
+  EventText,
   EventTextReads,
   StoredWebhook,
   TriedDelivery,
@@ -17,9 +20,10 @@ import type {
 } from "../../store/webhooks/ports.ts";
 import { type Attempt, wantsNoMore } from "./attempts.ts";
 import { createLanes } from "./lanes.ts";
+import { noticePayloadOf, undeliverableOf } from "./notices.ts";
 import { deliveriesOfCommit, payloadOf } from "./payloads.ts";
 import { createResults } from "./results.ts";
-import { keptMs, nextTryAt } from "./tries.ts";
+import { nextTryAt } from "./tries.ts";
 
 /** The posts of this node by their result; `givenUp` counts deliveries whose last try failed. */
 export type PostFigures = { delivered: number; failed: number; givenUp: number; disabled: number };
@@ -29,6 +33,7 @@ type Dependencies = {
   webhookDeliveries: Pick<WebhookDeliveryReads & WebhookDeliveryWrites, "queues" | "claim" | "finish" | "postpone">;
   unreached: EventTextReads & Pick<UnreachedReads, "users">;
   attempt: Attempt;
+  problemForm?: ProblemForm | undefined;
   elapsed: SteadyClock;
   random(): number;
   /** Called when there is room for more. */
@@ -54,7 +59,8 @@ const stopMayTakeMs = 4_000;
 
 /** Creates the posting of due deliveries. Every node claims some of them and posts those. */
 export function createPosting(dependencies: Dependencies) {
-  const { webhooks, webhookDeliveries, unreached, attempt, elapsed, random, onDisabled, onError } = dependencies;
+  const { webhooks, webhookDeliveries, unreached, attempt, problemForm, elapsed, random, onDisabled, onError } =
+    dependencies;
   const figures: PostFigures = { delivered: 0, failed: 0, givenUp: 0, disabled: 0 };
   const results = createResults({ store: webhookDeliveries.finish, onError });
   const lanes = createLanes<Job>({ run, onRoom: dependencies.onRoom });
@@ -68,7 +74,8 @@ export function createPosting(dependencies: Dependencies) {
     if (wantsNoMore(tried)) await switchOff(hook, now + waitedMs);
     const result = resultOf(delivery, tried, (tries, at) => nextTryAt(tries, at, { random, retryAfterMs }));
     if (result.state === "failed") figures.givenUp++;
-    await results.add(result);
+    const undeliverable = result.state === "failed" ? undeliverableOf(result, hook, body) : undefined;
+    await results.add({ ...result, undeliverable });
     return { isGood, durationMs: tried.durationMs };
   }
 
@@ -100,7 +107,7 @@ export function createPosting(dependencies: Dependencies) {
       // A bounded number of texts and of users at a time.
       const some = firstWithin(left.slice(0, textsAtOnce), ({ unreached }) => unreached.length, mostOfTheirUsers);
       left = left.slice(some.length);
-      const old = some.filter((one) => !isFresh(one));
+      const old = some.filter((one) => one.notice === undefined && !isFresh(one));
       const [texts, current] = await Promise.all([
         unreached.texts(distinctEvents(some)),
         old.length === 0 ? new Map<string, WebhookDelivery>() : withoutDeletedUsers(unreached, old),
@@ -108,12 +115,12 @@ export function createPosting(dependencies: Dependencies) {
       const textOf = new Map(texts.map((text) => [text.id, text]));
       for (const delivery of some) {
         const hook = hooks.get(delivery.webhook);
-        const text = textOf.get(delivery.eventId ?? "");
-        const known = isFresh(delivery) ? delivery : current.get(delivery.id);
         if (hook === undefined) continue;
-        if (text === undefined || text.payload === "" || known === undefined)
+        const known = isFresh(delivery) ? delivery : current.get(delivery.id);
+        const body = noticePayloadOf(delivery, problemForm) ?? bodyOf(textOf.get(delivery.eventId ?? ""), known);
+        if (body === undefined)
           void results.add(cancelled(delivery, place.now)); // resolves after a commit, and never rejects
-        else lanes.add(hook.org, hook.ref, [{ delivery, hook, body: payloadOf(text, known), ...place }]);
+        else lanes.add(hook.org, hook.ref, [{ delivery, hook, body, ...place }]);
       }
     }
   }
@@ -162,6 +169,11 @@ function resultOf(
   return { ...delivery, state, tries, nextTryAt: again ?? null, lastTry: tried, expiresAt };
 }
 
+/** What is posted about an event; `undefined` if there is nothing left to tell. */
+function bodyOf(text: EventText | undefined, delivery: WebhookDelivery | undefined): string | undefined {
+  return text === undefined || text.payload === "" || delivery === undefined ? undefined : payloadOf(text, delivery);
+}
+
 /**
  * The deliveries by id, without users who were deleted since: receivers never see those, however late they come back. A delivery
  * with no users left is missing.
@@ -193,5 +205,6 @@ function cancelled(delivery: WebhookDelivery, now: number): TriedDelivery {
 }
 
 function distinctEvents(deliveries: readonly WebhookDelivery[]): EventName[] {
-  return [...new Map(deliveries.map(({ org, eventId }) => [eventId, { org, id: eventId ?? "" }])).values()];
+  const named = deliveries.flatMap(({ org, eventId }) => (eventId === null ? [] : [{ org, id: eventId }]));
+  return [...new Map(named.map((event) => [event.id, event])).values()];
 }

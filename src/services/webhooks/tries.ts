@@ -20,8 +20,3 @@ export function nextTryAt(tries: number, now: number, { random, retryAfterMs = 0
   const pause = Math.max(step, Math.min(retryAfterMs, pausesMs[tries] ?? step));
   return now + Math.round(pause * (1 + jitter * random()));
 }
-
-const day = 24 * hour;
-
-/** How long deliveries are kept: waiting and failed ones long enough to redeliver them, others long enough to look them up. */
-export const keptMs = { delivered: 3 * day, cancelled: 3 * day, failed: 30 * day, waiting: 30 * day } as const;

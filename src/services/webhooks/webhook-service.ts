@@ -1,3 +1,4 @@
+import type { ProblemForm } from "../../contract/errors/problem.ts";
 import type { OutageEvents } from "../../lib/observing/outages.ts";
 import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
 import { createPoller } from "../../lib/time/poller.ts";
@@ -26,6 +27,7 @@ type Dependencies = {
   recipients: RecipientReads;
   organizations: Pick<OrganizationReads, "get">;
   allowsPrivate: boolean;
+  problemForm?: ProblemForm | undefined;
   clock: Clock;
   elapsed: SteadyClock;
   /** Called when a webhook is switched off because its receiver answered 410. */

@@ -1,6 +1,8 @@
 import { invalidRequest, rateExceeded } from "../../contract/errors/errors.ts";
 import { absent, errorAbout } from "../../contract/errors/naming.ts";
+import type { ProblemForm } from "../../contract/errors/problem.ts";
 import { toIso } from "../../contract/identifiers.ts";
+import { keptMs } from "../../contract/webhooks/kept.ts";
 import type {
   PutWebhookRequest,
   WebhookDeliveryShown,
@@ -27,8 +29,8 @@ import { refuseMissing, requireOrganization } from "../directory/directory.ts";
 import { type Caller, proofOf } from "../keys/permissions.ts";
 import { type Page, type PageQuery, pageOf } from "../pages.ts";
 import { type Attempt, createWebhookSecret } from "./attempts.ts";
+import { noticePayloadOf } from "./notices.ts";
 import { payloadOf, testPayloadOf } from "./payloads.ts";
-import { keptMs } from "./tries.ts";
 
 /** The webhooks of organizations, and their deliveries. */
 export type Webhooks = ReturnType<typeof createWebhooks>;
@@ -49,6 +51,7 @@ type Dependencies = {
   elapsed: SteadyClock;
   /** Whether webhooks may lead to addresses that are not public. */
   allowsPrivate: boolean;
+  problemForm?: ProblemForm | undefined;
   /** Called when a delivery is due now. */
   onDue(): void;
 };
@@ -60,8 +63,18 @@ const deliveriesAtOnce = 100;
 
 /** Creates the webhooks on the store. What is due is decided by the database's clock. */
 export function createWebhooks(dependencies: Dependencies) {
-  const { webhooks, webhookDeliveries, unreached, organizations, attempt, clock, elapsed, allowsPrivate, onDue } =
-    dependencies;
+  const {
+    webhooks,
+    webhookDeliveries,
+    unreached,
+    organizations,
+    attempt,
+    clock,
+    elapsed,
+    allowsPrivate,
+    problemForm,
+    onDue,
+  } = dependencies;
   const tests = createTokenBuckets({ clock: elapsed });
   const now = async () => (await webhookDeliveries.agenda()).now;
 
@@ -85,7 +98,7 @@ export function createWebhooks(dependencies: Dependencies) {
     const named = new Set(deliveries.flatMap(({ eventId }) => eventId ?? []));
     const events = await unreached.texts(Array.from(named, (id) => ({ org: hook.org, id })));
     const eventOf = new Map(events.map((event) => [event.id, event]));
-    return deliveries.map((one) => showDelivery(hook, one, eventOf.get(one.eventId ?? "")));
+    return deliveries.map((one) => showDelivery(hook, one, eventOf.get(one.eventId ?? ""), problemForm));
   }
 
   return {
@@ -147,7 +160,7 @@ export function createWebhooks(dependencies: Dependencies) {
         expiresAt: at + keptMs[state],
       };
       await webhookDeliveries.add(delivery);
-      return showDelivery(hook, delivery, undefined);
+      return showDelivery(hook, delivery);
     },
     async deliveries(
       place: WebhookPlace,
@@ -169,7 +182,8 @@ export function createWebhooks(dependencies: Dependencies) {
       const at = { org: hook.org, webhook: hook.ref, id: did };
       const found = await webhookDeliveries.get(at.org, at.webhook, did);
       if (found === undefined) return await missing({ org: hook.org, id: did }, "delivery");
-      if (found.eventId === null) throw invalidRequest("", "a test cannot be redelivered; test the webhook again");
+      if (found.eventId === null && found.notice === undefined)
+        throw invalidRequest("", "a test cannot be redelivered; test the webhook again");
       const dueAt = await now();
       const times = { now: dueAt, expiresAt: dueAt + keptMs.waiting };
       await webhookDeliveries.restart(at, times, proofOf(caller, clock.now()));
@@ -213,7 +227,8 @@ function showWithSecret(hook: StoredWebhook): WebhookWithSecret {
 function showDelivery(
   hook: StoredWebhook,
   delivery: WebhookDelivery,
-  event: EventText | undefined,
+  event?: EventText,
+  form?: ProblemForm,
 ): WebhookDeliveryShown {
   const { id, state, createdAt, tries, nextTryAt, lastTry } = delivery;
   return {
@@ -229,11 +244,13 @@ function showDelivery(
       error: lastTry.error,
       answer: lastTry.answer,
     },
-    request: requestOf(hook, delivery, event),
+    request: requestOf(hook, delivery, event, form),
   };
 }
 
-function requestOf(hook: StoredWebhook, delivery: WebhookDelivery, event: EventText | undefined) {
+function requestOf(hook: StoredWebhook, delivery: WebhookDelivery, event: EventText | undefined, form?: ProblemForm) {
+  const notice = noticePayloadOf(delivery, form);
+  if (notice !== undefined) return JSON.parse(notice);
   if (delivery.eventId === null) return JSON.parse(testPayloadOf(hook, delivery.createdAt));
   return event === undefined || event.payload === "" ? null : JSON.parse(payloadOf(event, delivery));
 }

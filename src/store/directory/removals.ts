@@ -106,6 +106,8 @@ function rowsOfOrganization(org: string, upTo: number): Ordered[] {
     { table: "webhook_due", key: [`"offset"`, "webhook"], ...ofOrganization },
     { table: "webhook_delivery", key: ["webhook", "id"], ...ofOrganization },
     { table: "webhook_queue", key: ["webhook"], ...ofOrganization },
+    { table: "webhook_presence", key: ["webhook"], ...ofOrganization },
+    { table: "webhook_online", key: ["webhook", "uid"], ...ofOrganization },
     { table: `"user"`, key: ["id"], ...ofOrganization },
   ];
 }

@@ -2,6 +2,8 @@ import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { LogPlace } from "../../contract/log/log-place.ts";
 import type { Turn } from "../../lib/queues/queue.ts";
 import { type Driver, type Row, type Rows, type Transaction, unowned } from "../sql/driver.ts";
+import type { WebhookDelivery } from "../webhooks/ports.ts";
+import { deliveriesOf, type NewNotice, storeDeliveries } from "../webhooks/posts.ts";
 import { dueRows, readWishes, type Wish } from "../webhooks/wishes.ts";
 import { toHead } from "./head.ts";
 import type { importedKind, importedSystemKind } from "./past.ts";
@@ -34,6 +36,8 @@ export type LogTransaction = {
    * `recipients`: their number, if it differs from the number of `uids`.
    */
   emit(event: NewEvent, recipients?: number): Emitted;
+  /** Stores a notice, with the transaction, for each webhook of the organization that wants it. Without one, this does nothing. */
+  notify(org: string, notice: NewNotice): void;
   /** The offset after which the organization's next imported message lies. */
   pastHead(org: string): number;
   /** Gives the event the next offset before the log, stores it with the transaction, and returns the offset. Nobody hears of it. */
@@ -183,6 +187,7 @@ function collect(sql: Transaction, logs: ReadonlyMap<string, LockedLog>) {
   const emitted: EmittedEvent[] = [];
   const events: EventRow[] = [];
   const due: Row[] = [];
+  const deliveries: WebhookDelivery[] = [];
   const moved = new Map<string, LockedLog>(); // those with new events
   const counted = new Map<string, LockedLog>(); // those of which only the counts or the past have changed
 
@@ -212,6 +217,7 @@ function collect(sql: Transaction, logs: ReadonlyMap<string, LockedLog>) {
     sql,
     heads: new Map([...logs].map(([org, { place }]) => [org, place.offset])),
     emit,
+    notify: (org, notice) => void deliveries.push(...deliveriesOf(org, requireLog(logs, org).wishes, notice)),
     pastHead: (org) => requireLog(logs, org).pastHead,
     emitPast(event) {
       const log = logOfChange(event.org);
@@ -242,6 +248,7 @@ function collect(sql: Transaction, logs: ReadonlyMap<string, LockedLog>) {
       sql.rows.update("organization", ["id"], heads),
       sql.rows.insert("webhook_due", due),
       others.length > 0 && sql.rows.update("organization", ["id"], others),
+      deliveries.length > 0 && storeDeliveries(sql, deliveries),
     ]);
   }
 

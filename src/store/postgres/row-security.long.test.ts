@@ -18,7 +18,16 @@ setDefaultTimeout(60_000); // starting a server may take long on a busy machine
 /**
  * Read before the caller is known, or across organizations: hidden only from statements that name other organizations.
  */
-const ofTheServer = ["api_key", "audit", "file_bytes", "removal", "schedule", "webhook_due", "webhook_queue"];
+const ofTheServer = [
+  "api_key",
+  "audit",
+  "file_bytes",
+  "removal",
+  "schedule",
+  "webhook_due",
+  "webhook_presence",
+  "webhook_queue",
+];
 /** The tables of organizations, and how many rows each test organization has there. */
 const rowsOf: Record<string, number> = {
   '"user"': 2,

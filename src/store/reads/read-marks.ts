@@ -77,8 +77,9 @@ export function createReadMarkWrites({ writer }: { writer: LogWriter }): ReadMar
           findAuthors(sql.rows, live),
           findIds(sql.rows, live),
         ]);
-        const { results, moved, events } = planReads(reads, { marks, participants, ids });
+        const { results, moved, events, read } = planReads(reads, { marks, participants, ids });
         for (const event of events) transaction.emit(event);
+        for (const { org, notice } of read) transaction.notify(org, notice);
         sql.lastly(sql.rows.update("participant", ["org", "cid", "uid"], moved));
         return results;
       });

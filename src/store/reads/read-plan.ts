@@ -2,6 +2,7 @@ import { toSeconds } from "../../contract/identifiers.ts";
 import type { MessageReadEvent } from "../../contract/messages/reads.ts";
 import { createId, joinIds } from "../../lib/text/ids.ts";
 import type { NewEvent } from "../log/log-writer.ts";
+import type { NewNotice } from "../webhooks/posts.ts";
 import type { NewRead, ReadResult, UnreadMessage } from "./ports.ts";
 
 /** A user in a conversation. */
@@ -35,24 +36,37 @@ export function planReads(reads: readonly NewRead[], { marks, participants, ids 
   const current = new Map(marks);
   const moved = new Map<string, Place & { read_to: number }>();
   const events: NewEvent[] = [];
-  const results = reads.map((read): ReadResult => {
-    const key = placeKey(read);
+  const read: { org: string; notice: NewNotice }[] = [];
+  const results = reads.map((call): ReadResult => {
+    const key = placeKey(call);
     const mark = current.get(key);
     if (mark === undefined) return "left";
     // If the newest message is still in its place, so is everything before it. What was after it may be another log.
-    const newest = read.unread.at(-1);
+    const newest = call.unread.at(-1);
     if (newest === undefined) return 0;
-    if (ids.get(eventKey({ ...newest, org: read.org })) !== newest.id) return "stale";
-    const unread = read.unread.filter(({ offset }) => offset > mark);
+    if (ids.get(eventKey({ ...newest, org: call.org })) !== newest.id) return "stale";
+    const unread = call.unread.filter(({ offset }) => offset > mark);
     if (unread.length === 0) return 0;
-    const { org, cid, uid } = read;
+    const { org, cid, uid, now } = call;
     current.set(key, newest.offset);
     moved.set(key, { org, cid, uid, read_to: newest.offset });
-    const told = eventsOf(read, unread, participants);
+    read.push({ org, notice: noticeOf({ cid, uid, now }, unread) });
+    const told = eventsOf(call, unread, participants);
     events.push(...told);
     return told.length;
   });
-  return { results, moved: [...moved.values()], events };
+  return { results, moved: [...moved.values()], events, read };
+}
+
+/** What webhooks are told: all that was read, whoever wrote it. */
+function noticeOf(
+  { cid, uid, now }: Pick<NewRead, "cid" | "uid" | "now">,
+  unread: readonly UnreadMessage[],
+): NewNotice {
+  const data = (): MessageReadEvent => ({
+    message_read: { ids: unread.map(({ id }) => id), cid, from: uid, t: toSeconds(now) },
+  });
+  return { type: "message.read", at: now, data };
 }
 
 /** An event for each author who takes part, in the order of their first message. */

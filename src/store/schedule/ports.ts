@@ -40,6 +40,9 @@ export type Failure =
     })
   | { outcome: "error"; code: ErrorCode; detail: string; fields: FieldError[] };
 
+/** A scheduled send that failed, as it is stored for webhooks. */
+export type FailedSend = Pick<ScheduledSend, "id" | "sendAt"> & { tryId: string; failure: Failure };
+
 /** A send to be scheduled. `now` is the time of the database's clock. */
 export type NewScheduledSend = Pick<ScheduledSend, "id" | "sendAt" | "fingerprint" | "revision" | "keyId"> & {
   request: string;

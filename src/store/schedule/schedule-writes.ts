@@ -6,6 +6,7 @@ import type { NewSend, SendOutcome } from "../ports.ts";
 import type { Row, Transaction } from "../sql/driver.ts";
 import {
   type DueSend,
+  type FailedSend,
   type Failure,
   type NewScheduledSend,
   type ScheduledSend,
@@ -17,7 +18,14 @@ import {
   scheduledSends,
 } from "./ports.ts";
 
-type Found = Row & { id: string; state: ScheduledState; revision: string; created_at: number; bytes: number };
+type Found = Row & {
+  id: string;
+  state: ScheduledState;
+  revision: string;
+  created_at: number;
+  bytes: number;
+  send_at: number;
+};
 type Ended = { settled: Settled; endedAt: number; serverMid: string | null };
 
 const find = `SELECT ${scheduledSends.columns}, bytes FROM scheduled_send WHERE org = ? AND id = ?`;
@@ -144,13 +152,13 @@ async function settleIn(
   org: string,
   { now, entries, notBefore }: Settlement,
 ): Promise<Settled[]> {
-  const { sql, heads, count } = transaction;
+  const { sql, heads, count, notify } = transaction;
   if (!heads.has(org)) {
     await sql.run("DELETE FROM schedule WHERE org = ?", org); // its sends go with the rest of the organization
     return entries.map(({ id }) => ({ id, state: "over" }));
   }
   const keys = entries.map(({ id }) => ({ org, id }));
-  const rows = await sql.rows.find<Found>("scheduled_send", ["id", "state", "revision", "bytes"], keys);
+  const rows = await sql.rows.find<Found>("scheduled_send", ["id", "state", "revision", "bytes", "send_at"], keys);
   const found = new Map(rows.map((row) => [row.id, row]));
   const live = entries.filter(({ id, revision }) => {
     const row = found.get(id);
@@ -158,6 +166,12 @@ async function settleIn(
   });
   const outcomes = await send(transaction, live);
   const ended = live.map((entry) => ({ tryId: entry.tryId, ...endOf(entry, outcomes.get(entry.id), now) }));
+  for (const { tryId, settled } of ended) {
+    if (settled.state !== "failed") continue;
+    const { id, failure } = settled;
+    const data = (): FailedSend => ({ id, sendAt: Number(found.get(id)?.send_at ?? now), tryId, failure });
+    notify(org, { type: "scheduled.failed", at: now, data });
+  }
   for (const { id } of live) count(org, -Number(found.get(id)?.bytes ?? 0));
   const updates = ended.map(({ settled, endedAt, serverMid, tryId }) => ({
     org,

@@ -76,6 +76,8 @@ const shares: Record<string, Record<string, readonly number[]>> = {
     webhook_delivery_of_event: [100_000, 1_000, 2],
   },
   webhook_queue: { sqlite_autoindex_webhook_queue_1: [100, 1, 1], webhook_queue_by_time: [100, 1, 1, 1] },
+  webhook_presence: { sqlite_autoindex_webhook_presence_1: [100, 1, 1] },
+  webhook_online: { sqlite_autoindex_webhook_online_1: [100_000, 10_000, 10_000, 1] },
   inbox: {
     sqlite_autoindex_inbox_1: [100_000, 1_000, 10, 1],
     inbox_of_key: [10_000, 100, 2, 1],

@@ -9,6 +9,7 @@ import {
   type WebhookQueue,
   webhookDeliveries,
 } from "./ports.ts";
+import { expectTries, storeDeliveries, undeliverableOf } from "./posts.ts";
 
 type QueueRow = Row & { org: string; webhook: string; next_at: number };
 type StateRow = Row & Pick<WebhookDelivery, "id" | "state">;
@@ -69,21 +70,6 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
   const tuples = driver.dialect.givenTuples(3);
   const removeDue = `DELETE FROM webhook_due WHERE (org, "offset", webhook) IN
     (SELECT v0, CAST(v1 AS BIGINT), v2 FROM (${tuples}) AS asked)`;
-  const expect = `INSERT INTO webhook_queue (org, webhook, next_at)
-    SELECT v0, v1, CAST(v2 AS BIGINT) FROM (${tuples}) AS asked WHERE TRUE ORDER BY v0, v1
-    ON CONFLICT (org, webhook) DO UPDATE SET
-      next_at = CASE WHEN excluded.next_at < webhook_queue.next_at THEN excluded.next_at ELSE webhook_queue.next_at END`;
-
-  /** Lets nodes look at these webhooks, at the earliest of their times. */
-  async function expectAll(sql: Transaction, at: readonly (WebhookQueue & { nextTryAt: number | null })[]) {
-    const next = new Map<string, [string, string, number]>();
-    for (const { org, webhook, nextTryAt } of at) {
-      if (nextTryAt === null) continue;
-      const key = joinIds(org, webhook);
-      next.set(key, [org, webhook, Math.min(nextTryAt, next.get(key)?.[2] ?? nextTryAt)]);
-    }
-    if (next.size > 0) await sql.run(expect, JSON.stringify([...next.values()]));
-  }
 
   return {
     settle: (due, deliveries) =>
@@ -96,8 +82,7 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
         const names = new Set(live.map(({ webhook, eventId }) => joinIds(webhook, eventId)));
         const stored = deliveries.filter(({ webhook, eventId }) => names.has(joinIds(webhook, eventId)));
         await sql.run(removeDue, JSON.stringify(live.map(({ org, offset, webhook }) => [org, offset, webhook])));
-        await expectAll(sql, stored);
-        await sql.rows.insert("webhook_delivery", stored.map(write));
+        await storeDeliveries(sql, stored);
         return live.length;
       }),
     settleParts: (due, next, deliveries) =>
@@ -110,8 +95,7 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
           const told = next.told === undefined ? null : JSON.stringify(next.told);
           await sql.run(holdDue, next.dueAt, told, org, offset, webhook);
         }
-        await expectAll(sql, deliveries);
-        await sql.rows.insert("webhook_delivery", deliveries.map(write));
+        await storeDeliveries(sql, deliveries);
         return { ...due, ...next };
       }),
     claim: ({ org, webhook }, { now, until, limit }) =>
@@ -130,21 +114,24 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
     finish: (given) =>
       within(given, async (sql) => {
         const tried = await withoutLateAnswers(sql, given);
-        await expectAll(sql, tried);
+        const told = await undeliverableOf(sql, tried);
+        await expectTries(sql, [...tried, ...told]);
         const keys = tried.map(({ org, webhook, id }) => ({ org, webhook, id }));
         const rows = await sql.rows.lock<StateRow>("webhook_delivery", ["id", "state"], keys);
         const over = new Set(rows.filter(({ state }) => state !== "waiting").map(({ id }) => id));
+        const stored = told.filter(({ of }) => !over.has(of));
         const changed = tried
           .filter(({ id, state }) => state === "delivered" || !over.has(id))
           .map(({ org, webhook, id, state, tries, nextTryAt, lastTry, expiresAt }) =>
             write({ org, webhook, id, state, tries, nextTryAt, lastTry, expiresAt }),
           );
         await sql.rows.update("webhook_delivery", ["org", "webhook", "id"], changed);
+        await sql.rows.insert("webhook_delivery", stored.map(write));
       }),
     add: (delivery) => within([delivery], (sql) => sql.rows.insert("webhook_delivery", [write(delivery)])),
     restart: ({ org, webhook, id }, { now, expiresAt }, by) =>
       within([{ org }], async (sql) => {
-        await expectAll(sql, [{ org, webhook, nextTryAt: now }]);
+        await expectTries(sql, [{ org, webhook, nextTryAt: now }]);
         const again = `UPDATE webhook_delivery SET state = 'waiting', tries = 0, next_try_at = ?, expires_at = ?
           WHERE org = ? AND webhook = ? AND id = ? AND state <> 'waiting'`;
         const isRestarted = (await sql.run(again, now, expiresAt, org, webhook, id)) > 0;

@@ -1,4 +1,5 @@
-import type { UnreachedEvent, UnreachedUntil } from "../../contract/webhooks/payloads.ts";
+import type { NoticeEvent, WebhookEvent } from "../../contract/webhooks/events.ts";
+import type { UnreachedUntil } from "../../contract/webhooks/payloads.ts";
 import type { EntityPage, KeyProof } from "../ports.ts";
 import { createMapping, json, type Mapped, nullable, number, optional, text } from "../sql/mapping.ts";
 
@@ -12,7 +13,7 @@ export const storedWebhooks = createMapping({
   /** Unique, even if the id of a deleted webhook is used again. */
   ref: text("ref"),
   url: text("url"),
-  events: json<UnreachedEvent[]>("events"),
+  events: json<WebhookEvent[]>("events"),
   waitMs: number("wait_ms"),
   until: text<UnreachedUntil>("until"),
   /** Newest first. */
@@ -147,6 +148,12 @@ export type WebhookTry = {
   answer: string | null;
 };
 
+/**
+ * What a delivery tells that is not in the log: the type, and the members of `data` after the organization; of a scheduled send, a
+ * `FailedSend`.
+ */
+export type StoredNotice = { type: NoticeEvent; data: object };
+
 /** The columns of deliveries. */
 export const webhookDeliveries = createMapping({
   org: text("org"),
@@ -163,10 +170,11 @@ export const webhookDeliveries = createMapping({
   nextTryAt: nullable(number("next_try_at")),
   lastTry: nullable(json<WebhookTry>("last_try")),
   expiresAt: number("expires_at"),
+  notice: optional(json<StoredNotice>("notice")),
 });
 
-/** A post to a webhook. `unreached` is JSON; `eventId` is `null` for a test. */
-export type WebhookDelivery = Mapped<typeof webhookDeliveries>;
+/** A post to a webhook. `unreached` is JSON. Without an `eventId`, it is a notice or a test. */
+export type WebhookDelivery = Omit<Mapped<typeof webhookDeliveries>, "notice"> & { notice?: StoredNotice | undefined };
 
 /** A webhook with waiting deliveries. */
 export type WebhookQueue = { org: string; webhook: string };
@@ -186,11 +194,14 @@ export type WebhookDeliveryReads = {
   ): Promise<WebhookDelivery[]>;
 };
 
-/** A delivery after a try. Only one that is still waiting has a `nextTryAt`. */
+/**
+ * A delivery after a try. Only one that is still waiting has a `nextTryAt`. One that has failed may have what other webhooks of the
+ * organization are told of that, at `lastTry`.
+ */
 export type TriedDelivery = Pick<
   WebhookDelivery,
   "org" | "webhook" | "id" | "eventId" | "state" | "tries" | "nextTryAt" | "lastTry" | "expiresAt"
->;
+> & { undeliverable?: object | undefined };
 
 /** Writes deliveries. */
 export type WebhookDeliveryWrites = {

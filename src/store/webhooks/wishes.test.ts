@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { dueRows, readWishes, type Wish } from "./wishes.ts";
+import type { StoredWebhook } from "./ports.ts";
+import { dueRows, readWishes, refsOf, type Wish, wishesColumn } from "./wishes.ts";
 
 const wishes: Wish[] = [
   { webhook: "w1", kinds: ["message"], waitMs: 1_000 },
@@ -15,6 +16,39 @@ test("an event is due at each webhook that waits for its kind", () => {
   ]);
   expect(dueRows(wishes, { ...event, kind: "system" }, 7)).toEqual([{ ...of, webhook: "w2", due_at: 2_005 }]);
   expect(dueRows(wishes, { ...event, kind: "edit" }, 7)).toEqual([]);
+});
+
+const stored = (change: Partial<StoredWebhook>): StoredWebhook => ({
+  org: "o",
+  id: "push",
+  ref: "w",
+  url: "https://example.org/",
+  events: ["message.unreached"],
+  waitMs: 1_000,
+  until: "delivered",
+  secrets: [],
+  createdAt: 1,
+  disabledAt: null,
+  ...change,
+});
+
+test("the column of an organization holds what its webhooks wait for, or nothing if they wait for nothing", () => {
+  const of = (change: Partial<StoredWebhook>) => wishesColumn([stored(change)]);
+  expect(readWishes(of({}) ?? "")).toEqual([{ webhook: "w", kinds: ["message"], waitMs: 1_000 }]);
+  expect(readWishes(of({ events: ["message.read", "system_message.unreached"] }) ?? "")).toEqual([
+    { webhook: "w", kinds: ["system"], waitMs: 1_000, notices: ["message.read"] },
+  ]);
+  expect(of({ disabledAt: 5 })).toBeNull();
+  expect(wishesColumn([])).toBeNull();
+});
+
+test("a notice goes to the webhooks that want it", () => {
+  const all: Wish[] = [
+    ...wishes,
+    { webhook: "w3", kinds: [], waitMs: 1, notices: ["message.read", "scheduled.failed"] },
+  ];
+  expect(refsOf(all, "message.read")).toEqual(["w3"]);
+  expect(refsOf(all, "message.undeliverable")).toEqual([]);
 });
 
 test("a silent event is due at none", () => {

@@ -1,10 +1,13 @@
 import type { EventKind, LogEvent } from "../../contract/log/log-event.ts";
-import type { UnreachedEvent } from "../../contract/webhooks/payloads.ts";
+import { type NoticeEvent, type UnreachedEvent, unreachedEvents } from "../../contract/webhooks/events.ts";
 import type { Row } from "../sql/driver.ts";
 import type { StoredWebhook } from "./ports.ts";
 
-/** What one webhook waits for: the kinds of events, and for how long, in milliseconds. */
-export type Wish = { webhook: string; kinds: EventKind[]; waitMs: number };
+/**
+ * What one webhook waits for: the kinds of events, for how long, in milliseconds, and the notices, which are posted at once. Earlier
+ * versions write no notices.
+ */
+export type Wish = { webhook: string; kinds: EventKind[]; waitMs: number; notices?: NoticeEvent[] };
 
 const kindOf: Record<UnreachedEvent, EventKind> = {
   "message.unreached": "message",
@@ -14,9 +17,12 @@ const kindOf: Record<UnreachedEvent, EventKind> = {
 /** The column `webhooks` of an organization with these webhooks. */
 export function wishesColumn(webhooks: readonly StoredWebhook[]): string | null {
   const on = webhooks.filter(({ disabledAt }) => disabledAt === null);
-  const wishes = on.map(
-    ({ ref: webhook, events, waitMs }): Wish => ({ webhook, kinds: events.map((event) => kindOf[event]), waitMs }),
-  );
+  const wishes = on.flatMap(({ ref: webhook, events, waitMs }): Wish[] => {
+    const kinds = unreachedEvents.filter((event) => events.includes(event)).map((event) => kindOf[event]);
+    const notices = events.filter(isNotice);
+    if (kinds.length + notices.length === 0) return [];
+    return [{ webhook, kinds, waitMs, ...(notices.length > 0 && { notices }) }];
+  });
   return wishes.length === 0 ? null : JSON.stringify(wishes);
 }
 
@@ -35,4 +41,13 @@ export function dueRows(
   if (silent) return [];
   const waiting = wishes.filter(({ kinds }) => kinds.includes(kind));
   return waiting.map(({ webhook, waitMs }) => ({ org, offset, webhook, event_id: id, due_at: createdAt + waitMs }));
+}
+
+/** The webhooks that want such a notice. */
+export function refsOf(wishes: readonly Wish[], event: NoticeEvent): string[] {
+  return wishes.filter(({ notices }) => notices?.includes(event)).map(({ webhook }) => webhook);
+}
+
+function isNotice(event: StoredWebhook["events"][number]): event is NoticeEvent {
+  return !unreachedEvents.some((one) => one === event);
 }

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { UnreachedEvent, WebhookEndpoint, WebhookSettings } from "../../../../sdk/admin.ts";
+import type { WebhookEndpoint, WebhookEvent, WebhookSettings } from "../../../../sdk/admin.ts";
+import { webhookEvents } from "../../../contract/webhooks/events.ts";
 import { parsePositive } from "../../arguments.ts";
 import { printFields } from "../../output/fields.ts";
 import type { Output } from "../../output/output.ts";
@@ -17,7 +18,7 @@ import { addDeliveryCommands } from "./deliveries.ts";
 
 type PutOptions = InOrganization & {
   post: string;
-  event?: UnreachedEvent[];
+  event?: WebhookEvent[];
   wait?: number;
   until?: NonNullable<WebhookSettings["until"]>;
 };
@@ -29,11 +30,16 @@ const columns: Column<WebhookEndpoint>[] = [
   { title: "UNTIL", cell: ({ until }) => until },
   { title: "URL", cell: ({ url }) => url, isCutFirst: true },
 ];
-const events: UnreachedEvent[] = ["message.unreached", "system_message.unreached"];
+const events: readonly WebhookEvent[] = webhookEvents;
+const list = `${events.slice(0, -1).join(", ")} or ${events.at(-1)}`;
 
 /** `herald webhooks put`, `list`, `get`, `delete`, `rotate`, `test`, `deliveries` and `redeliver`. */
 export function addWebhookCommands(program: Command, output: Output): void {
-  const webhooks = addGroup(program, "webhooks", "webhooks for who was not reached, and their deliveries");
+  const webhooks = addGroup(
+    program,
+    "webhooks",
+    "webhooks for who was not reached and other events, and their deliveries",
+  );
   const addOne = (name: string, description: string) =>
     addOrganizationCommand(webhooks, name, description).argument(
       "<id>",
@@ -83,11 +89,11 @@ function addPut(webhooks: Command, output: Output): void {
   const command = addOrganizationCommand(webhooks, "put", description)
     .argument("<id>", "id of the webhook")
     .requiredOption("--post <url>", "where to post: an https URL of a public address")
-    .option("--event <event>", `what to post: ${events.join(" or ")}; may be repeated (default: both)`, parseEvent)
+    .option("--event <event>", `what to post: ${list}; may be repeated (default: the first two)`, parseEvent)
     .option("--wait <seconds>", "how long after a send to look who was not reached (default: 10)", parsePositive)
     .addOption(new Option("--until <state>", "when a user counts as reached").choices(["delivered", "acknowledged"]));
   addCall(command, output, {
-    help: "\nExamples:\n  herald webhooks put push --org demo --post https://push.example.org/herald\n  herald webhooks put push --org demo --post https://push.example.org/herald --wait 30 --until acknowledged",
+    help: "\nExamples:\n  herald webhooks put push --org demo --post https://push.example.org/herald\n  herald webhooks put push --org demo --post https://push.example.org/herald --wait 30 --until acknowledged\n  herald webhooks put ops --org demo --post https://ops.example.org/herald --event scheduled.failed --event message.undeliverable",
     json: "print the server's response as one JSON object",
     call: ({ admin }, id: string, { org, post, event, wait, ...settings }: PutOptions) =>
       admin().putWebhook(org, id, {
@@ -109,8 +115,8 @@ function tellSecret(secret: string, what: string, output: Output): void {
   output.note(output.noteStyle.dim(printableLine(`${what}; save the secret now, it is not shown again`)));
 }
 
-function parseEvent(text: string, before: UnreachedEvent[] = []): UnreachedEvent[] {
+function parseEvent(text: string, before: WebhookEvent[] = []): WebhookEvent[] {
   const event = events.find((one) => one === text);
-  if (event === undefined) throw new InvalidArgumentError(`It must be ${events.join(" or ")}.`);
+  if (event === undefined) throw new InvalidArgumentError(`It must be ${list}.`);
   return [...before, event];
 }
