@@ -4,7 +4,8 @@ export type WebhookEvent =
   | "system_message.unreached"
   | "message.read"
   | "scheduled.failed"
-  | "message.undeliverable";
+  | "message.undeliverable"
+  | "users.presence";
 
 /**
  * Where to post who was not reached, `wait_seconds` after each send (default 10), and what else `events` name. By default, `events` are

@@ -89,6 +89,21 @@ export type UndeliverableData = {
   };
 };
 
+/**
+ * Who has come and who has gone. Posts may arrive in another order: whoever applies all of them by `seq`, beginning with nobody at 1,
+ * has the users that are online.
+ */
+export type PresenceData = {
+  /** The organization. */
+  organizationId: string;
+  /** The users who have a connection now, and had none. */
+  online: string[];
+  /** The users who have had no connection for the `wait_seconds` of the webhook. */
+  offline: string[];
+  /** The number of this post, per webhook and without holes. */
+  seq: number;
+};
+
 /** What a test says (`testWebhook`): nothing but which webhook is tested. */
 export type WebhookTestData = {
   /** The organization. */
@@ -137,6 +152,12 @@ export type WebhookPayload = {
       type: "message.undeliverable";
       /** What it tells. */
       data: UndeliverableData;
+    }
+  | {
+      /** What it tells about. */
+      type: "users.presence";
+      /** What it tells. */
+      data: PresenceData;
     }
   | {
       /** What it tells about. */

@@ -103,6 +103,17 @@ type Undeliverable struct {
 	} `json:"undeliverable"`
 }
 
+// Presence is the data of users.presence: who has come and who has gone. Events may arrive in another order: whoever applies all of
+// them by Seq, beginning with nobody at 1, has the users that are online.
+type Presence struct {
+	OrganizationID string   `json:"organizationId"`
+	Online         []string `json:"online"`
+	// Offline are those who have had no connection for the wait_seconds of the webhook.
+	Offline []string `json:"offline"`
+	// Seq has no holes.
+	Seq int64 `json:"seq"`
+}
+
 // Webhook verifies the webhooks that are signed with one secret.
 type Webhook struct {
 	key func() []byte // as it is a function, nothing prints it

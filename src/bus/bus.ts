@@ -66,6 +66,8 @@ export type PresenceAnswer = {
   hasMore: boolean;
   /** The number of the organization's users connected to this node, and of their connections. */
   total: { users: number; connections: number };
+  /** Differs once the users who are connected to this node have changed, also from that of a node before it. Absent from earlier versions. */
+  version?: string | undefined;
   /** Only with empty `uids`: requests, in units of cost, and stored sends in the last full second. Absent from earlier versions. */
   rates?: { requests: number; messages: number } | undefined;
   /**

@@ -35,6 +35,7 @@ export const presenceAnswer = z.object({
     online: z.array(user),
     hasMore: z.boolean(),
     total: z.object({ users: count, connections: count }),
+    version: z.string().max(longestId).optional(),
     rates: z.object({ requests: count, messages: count }).optional(),
     connections: z.array(connection).optional(),
   }),

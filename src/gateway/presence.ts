@@ -20,7 +20,7 @@ export function answerPresence(
   const { org } = question;
   const total = roster.totalOf(org);
   if ("uids" in question) {
-    const rates = question.uids.length === 0 ? { rates: ratesOf(org) } : {};
+    const rates = question.uids.length === 0 ? { rates: ratesOf(org), version: roster.versionOf(org) } : {};
     const online: OnlineUser[] = [];
     for (const [index, id] of question.uids.entries()) {
       const connections = roster.of(org, id);

@@ -116,6 +116,8 @@ export function createServices(context: Context, dependencies: Dependencies) {
     ...createScheduling(shared),
     ...createWebhookService({
       ...shared,
+      nodeId,
+      presence,
       allowsPrivate: config.HERALD_WEBHOOK_ALLOW_PRIVATE,
       onDisabled: ({ org, id }) =>
         log.warn({ org, webhook: id }, "switched off a webhook, as its receiver answered 410"),

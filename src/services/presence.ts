@@ -82,6 +82,23 @@ export function createPresence({ organizations, users, nodes, bus }: Dependencie
     async onlineAmong(org: string, uids: string[]): Promise<Set<string>> {
       return new Set(merge(await ask({ org, uids })).users.map(({ id }) => id));
     },
+    /** A text that changes when a user comes to a node or leaves it; `undefined` if a node runs an earlier version. */
+    async versionOf(org: string): Promise<string | undefined> {
+      const answers = [...(await askNodes({ org, uids: [] }))];
+      const versions = answers.flatMap(([node, { version }]) => (version === undefined ? [] : [`${node} ${version}`]));
+      return versions.length < answers.length ? undefined : versions.sort(compareBytes).join();
+    },
+    /** All connected users. Whoever changes nodes meanwhile may be missing. */
+    async everyone(org: string): Promise<Set<string>> {
+      const everyone = new Set<string>();
+      for (let after = ""; ; ) {
+        const { users, hasMore } = merge(await ask({ org, after, limit: countedAtOnce }));
+        for (const { id } of users) everyone.add(id);
+        const last = users.at(-1);
+        if (!hasMore || last === undefined) return everyone;
+        after = last.id;
+      }
+    },
     /** Where a user is connected now. Throws `user_not_found`. */
     connectionsOf: (org: string, uid: string): Promise<UserConnectionList> => askAboutConnections(org, uid, {}),
     /** Closes a connection of a user. Throws `not_found` unless it is open. */

@@ -32,6 +32,7 @@ import { createHistory, createMissedEvents } from "./messages/history.ts";
 import { createSentReads } from "./messages/sent.ts";
 import { createSystemRecalls } from "./messages/system-recalls.ts";
 import type { BusSecrets, NodeRegistry } from "./ports.ts";
+import { createWebhookPresenceReads, createWebhookPresenceWrites } from "./presence/webhook-presence.ts";
 import { createReadMarkReads, createReadMarkWrites } from "./reads/read-marks.ts";
 import { createRetentionReads, createRetentionWrites } from "./retention/retention.ts";
 import { createScheduleReads } from "./schedule/schedule-reads.ts";
@@ -74,6 +75,7 @@ export function createWrites({ driver, thread, announce }: WriteOptions) {
     schedule: createScheduleWrites({ writer }),
     webhooks: createWebhookWrites({ writer }),
     webhookDeliveries: createWebhookDeliveryWrites({ driver }),
+    webhookPresence: createWebhookPresenceWrites({ driver }),
     files: { ...createFileWrites({ writer }), ...createFileUpkeep({ driver, writer }) },
   };
 }
@@ -167,6 +169,7 @@ export function createStore({ reader, writes, announce, observer, batchSize, ove
     schedule: { ...createScheduleReads({ reader }), ...writes.schedule, isShared: reader.dialect.isShared },
     webhooks: { ...createWebhookReads({ reader }), ...writes.webhooks },
     webhookDeliveries: { ...createWebhookDeliveryReads({ reader }), ...writes.webhookDeliveries },
+    webhookPresence: { ...createWebhookPresenceReads({ reader }), ...writes.webhookPresence },
     unreached: createUnreachedReads({ reader }),
   };
 }

@@ -44,7 +44,7 @@ export async function runPage(page: Page): Promise<void> {
   await using herald = await startHerald({
     key: null,
     dataDir: join(workspace.folder, "data"),
-    env: { HERALD_DEMO: "1" },
+    env: { HERALD_DEMO: "1", HERALD_WEBHOOK_ALLOW_PRIVATE: "1" },
   });
   const { host, port } = new URL(herald.url);
   const variables = writeSnippet(workspace, ".variables", "");

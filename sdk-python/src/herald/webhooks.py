@@ -67,6 +67,15 @@ class UndeliverableData(TypedDict):
     undeliverable: dict[str, Any]
 
 
+class PresenceData(TypedDict):
+    """Who has come and who has gone. Apply all of them by `seq`, beginning with nobody at 1: they may arrive in another order."""
+
+    organizationId: str
+    online: list[str]
+    offline: list[str]
+    seq: int
+
+
 class _Event(TypedDict):
     id: str
     timestamp: str
@@ -100,7 +109,14 @@ class UndeliverableEvent(_Event):
     data: UndeliverableData
 
 
-WebhookEvent = UnreachedEvent | MessageReadEvent | ScheduledFailedEvent | UndeliverableEvent
+class PresenceEvent(_Event):
+    """Who comes and goes."""
+
+    type: Literal["users.presence"]
+    data: PresenceData
+
+
+WebhookEvent = UnreachedEvent | MessageReadEvent | ScheduledFailedEvent | UndeliverableEvent | PresenceEvent
 """A webhook, with its `webhook-id`, which is the same for each attempt to deliver it: ignore an id that you know. Look at its `type`;
 pass over types that you do not know."""
 

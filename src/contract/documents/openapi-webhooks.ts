@@ -1,5 +1,5 @@
 import { pascalCase } from "../connections/frame-messages.ts";
-import { messageRead, messageUndeliverable, scheduledFailed } from "../webhooks/notices.ts";
+import { messageRead, messageUndeliverable, scheduledFailed, usersPresence } from "../webhooks/notices.ts";
 import { messageUnreached, systemMessageUnreached, webhookTest } from "../webhooks/payloads.ts";
 import { type JsonSchema, refName, type SchemaCollector } from "./json-schema.ts";
 import {
@@ -8,6 +8,7 @@ import {
   messageUnreachedExample,
   scheduledFailedExample,
   systemMessageUnreachedExample,
+  usersPresenceExample,
   webhookTestExample,
 } from "./webhook-examples.ts";
 
@@ -44,6 +45,13 @@ const posts = [
     summary: "A delivery that has failed",
     description:
       "Posted when the last try of a delivery to another webhook has failed, to a webhook that asks for it. Nothing is posted about failures of these posts.",
+  },
+  {
+    schema: usersPresence,
+    example: usersPresenceExample,
+    summary: "Who comes and goes",
+    description:
+      "Posted to a webhook that asks for it: first who is online, and then who comes, and who has been gone for `wait_seconds`. Many users come in several posts.",
   },
   {
     schema: webhookTest,

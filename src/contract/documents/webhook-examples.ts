@@ -99,6 +99,13 @@ export const messageUndeliverableExample = {
   },
 };
 
+/** The body of a webhook about who comes and goes. */
+export const usersPresenceExample = {
+  type: "users.presence" as const,
+  timestamp: toIso(lookedAt),
+  data: { organizationId: exampleIds.organization, online: [exampleIds.user], offline: [messageExample.from], seq: 17 },
+};
+
 /** The body of a test. */
 export const webhookTestExample = {
   type: "webhook.test" as const,

@@ -44,6 +44,27 @@ export const scheduledFailed = z
 /** What webhooks are told of a scheduled send that was refused, after the organization. */
 export type ScheduledFailed = { scheduled: z.infer<typeof scheduled> };
 
+/** The body of a webhook about who comes and goes. */
+export const usersPresence = z
+  .strictObject({
+    type: z.literal("users.presence"),
+    timestamp: isoTime.meta({ description: "When Herald found out." }),
+    data: z.strictObject({
+      organizationId,
+      online: z.array(z.string()).meta({
+        description: "The users who have come: they have a connection now, and had none, over all nodes and devices.",
+      }),
+      offline: z.array(z.string()).meta({
+        description: "The users who have gone: they have had no connection for the `wait_seconds` of the webhook.",
+      }),
+      seq: z.int().min(1).meta({
+        description:
+          "The number of this post, per webhook and without holes. Posts may arrive in another order. Whoever applies all of them by `seq`, beginning with nobody at 1, has the users that are online.",
+      }),
+    }),
+  })
+  .meta({ id: "UsersPresencePayload" });
+
 const undeliverable = z.strictObject({
   webhook: z.string().meta({ description: "The id of the webhook whose receiver did not take it." }),
   delivery: z.string().meta({ description: "The id of the delivery, to redeliver it." }),

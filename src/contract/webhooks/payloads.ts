@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isoTime } from "../identifiers.ts";
 import { messageSchema, systemMessageSchema } from "../messages/events.ts";
-import { messageRead, messageUndeliverable, scheduledFailed } from "./notices.ts";
+import { messageRead, messageUndeliverable, scheduledFailed, usersPresence } from "./notices.ts";
 
 /** When a user counts as reached. */
 export const unreachedUntils = ["delivered", "acknowledged"] as const;
@@ -81,6 +81,7 @@ const payloads = [
   messageRead,
   scheduledFailed,
   messageUndeliverable,
+  usersPresence,
   webhookTest,
 ] as const;
 const nameOf = (payload: (typeof payloads)[number]) => `#/components/schemas/${payload.meta()?.id}`;

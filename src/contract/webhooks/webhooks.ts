@@ -33,7 +33,7 @@ export const putWebhookRequest = z
       }),
     wait_seconds: waitSeconds.default(defaultWaitSeconds).meta({
       description:
-        "How long after the send Herald looks who was not reached. What is not about that is posted at once.",
+        "How long after the send Herald looks who was not reached. Of `users.presence`, how long a user must be gone. What is about neither is posted at once.",
     }),
     until: until.default("delivered").meta({
       description:

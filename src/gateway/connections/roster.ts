@@ -1,9 +1,16 @@
 import type { PresenceAnswer } from "../../bus/bus.ts";
 import type { OnlineUser } from "../../contract/presence.ts";
+import { createId } from "../../lib/text/ids.ts";
 import { createSortedTexts, type SortedTexts } from "../../lib/text/sorted-texts.ts";
 import type { Connection } from "./connection.ts";
 
-type Organization = { users: Map<string, Set<Connection>>; uids: SortedTexts; connections: number };
+type Organization = {
+  users: Map<string, Set<Connection>>;
+  uids: SortedTexts;
+  connections: number;
+  /** Another number after each user who comes or goes. */
+  version: number;
+};
 
 /** The callbacks of a roster. */
 type Events = {
@@ -16,7 +23,9 @@ type Events = {
 /** Creates an empty roster of connections, by organization and user. */
 export function createRoster({ onLeave, onUser }: Partial<Events> = {}) {
   const organizations = new Map<string, Organization>();
+  const epoch = createId();
   let size = 0;
+  let changes = 0;
 
   function connectionsOf(org: string, uid: string): Set<Connection> | undefined {
     return organizations.get(org)?.users.get(uid);
@@ -27,7 +36,7 @@ export function createRoster({ onLeave, onUser }: Partial<Events> = {}) {
       const { org, uid } = connection;
       let organization = organizations.get(org);
       if (organization === undefined) {
-        organization = { users: new Map(), uids: createSortedTexts(), connections: 0 };
+        organization = { users: new Map(), uids: createSortedTexts(), connections: 0, version: 0 };
         organizations.set(org, organization);
       }
       let connections = organization.users.get(uid);
@@ -35,6 +44,7 @@ export function createRoster({ onLeave, onUser }: Partial<Events> = {}) {
         connections = new Set();
         organization.users.set(uid, connections);
         organization.uids.add(uid);
+        organization.version = ++changes;
       }
       if (connections.has(connection)) return;
       connections.add(connection);
@@ -52,6 +62,7 @@ export function createRoster({ onLeave, onUser }: Partial<Events> = {}) {
       if (connections.size === 0) {
         organization.users.delete(uid);
         organization.uids.remove(uid);
+        organization.version = ++changes;
       }
       if (organization.users.size === 0) organizations.delete(org);
       onLeave?.(connection);
@@ -82,6 +93,8 @@ export function createRoster({ onLeave, onUser }: Partial<Events> = {}) {
       const { users, connections = 0 } = organizations.get(org) ?? {};
       return { users: users?.size ?? 0, connections };
     },
+    /** A text that is another one whenever the users of the organization have changed, and on each node. */
+    versionOf: (org: string): string => `${epoch}:${organizations.get(org)?.version ?? 0}`,
     /** The number of connections, and of organizations that have any. */
     size: (): { organizations: number; connections: number } => ({
       organizations: organizations.size,

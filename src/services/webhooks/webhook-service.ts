@@ -4,6 +4,7 @@ import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
 import { createPoller } from "../../lib/time/poller.ts";
 import type { RecipientReads } from "../../store/delivery/ports.ts";
 import type { OrganizationReads } from "../../store/ports.ts";
+import type { WebhookPresenceReads, WebhookPresenceWrites } from "../../store/presence/ports.ts";
 import type {
   EventTextReads,
   StoredWebhook,
@@ -13,14 +14,19 @@ import type {
   WebhookReads,
   WebhookWrites,
 } from "../../store/webhooks/ports.ts";
+import type { Presence } from "../presence.ts";
 import { createAttempt } from "./attempts.ts";
 import { createDueEvents } from "./due-events.ts";
 import { createHugeEvents } from "./huge-events.ts";
 import { createPosting } from "./posting.ts";
+import { createPresenceService } from "./presence-service.ts";
 import { createUnreachedPages } from "./unreached.ts";
 import { createWebhooks } from "./webhooks.ts";
 
 type Dependencies = {
+  nodeId: string;
+  presence: Pick<Presence, "versionOf" | "everyone">;
+  webhookPresence: WebhookPresenceReads & WebhookPresenceWrites;
   webhooks: WebhookReads & WebhookWrites;
   webhookDeliveries: WebhookDeliveryReads & WebhookDeliveryWrites;
   unreached: UnreachedReads & EventTextReads;
@@ -82,19 +88,22 @@ export function createWebhookService(dependencies: Dependencies) {
   const events = createPoller({ poll: settleDueEvents, everyMs: pollEveryMs, elapsed });
   const tries = createPoller({ poll: postDueTries, everyMs: pollEveryMs, elapsed });
 
+  const presence = createPresenceService({ ...dependencies, onPosts: () => tries.wakeIn(0) });
+
   return {
     hooks: createWebhooks({ ...dependencies, attempt, onDue: () => tries.wakeIn(0) }),
     poster: {
       figures: posting.figures,
-      /** Starts to find the users who were not reached, and to post them. */
+      /** Starts to find the users who were not reached, and who come and go, and to post them. */
       start(outages: OutageEvents): void {
         events.start(outages);
         tries.start(outages);
+        presence.start(outages);
       },
       /** Starts nothing more. Resolves after the posts in flight. */
       async stop(): Promise<void> {
         isStopped = true;
-        await Promise.all([events.stop(), tries.stop()]);
+        await Promise.all([events.stop(), tries.stop(), presence.stop()]);
         await hugeEvents.stop();
         await posting.stop();
       },

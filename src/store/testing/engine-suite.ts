@@ -18,6 +18,7 @@ import { describeSchedule } from "./schedule-suite.ts";
 import { describeSent } from "./sent-suite.ts";
 import { describeSteps } from "./steps-suite.ts";
 import { describeTransfers } from "./transfer-suite.ts";
+import { describeWebhookNotices } from "./webhook-notices-suite.ts";
 import { describeWebhooks } from "./webhooks-suite.ts";
 
 /** Tests every port of the store on an engine. `open` creates an empty database. */
@@ -33,6 +34,7 @@ export function describeEngine(engine: string, open: OpenDatabase): void {
   describeOverdue(engine, open);
   describeSchedule(engine, open);
   describeWebhooks(engine, open);
+  describeWebhookNotices(engine, open);
   describeFiles(engine, open);
   describeDeliveries(engine, open);
   describeChanges(engine, open);

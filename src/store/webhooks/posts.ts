@@ -25,11 +25,11 @@ export function deliveriesOf(
   const refs = refsOf(wishes, type).filter((ref) => ref !== except);
   if (refs.length === 0) return [];
   const notice = { type, data: data() };
-  return refs.map((webhook) => deliveryOf({ org, webhook }, notice, at));
+  return refs.map((webhook) => deliveryOfNotice({ org, webhook }, notice, at));
 }
 
 /** A delivery of a notice that is due at once. */
-function deliveryOf({ org, webhook }: WebhookQueue, notice: StoredNotice, at: number): WebhookDelivery {
+export function deliveryOfNotice({ org, webhook }: WebhookQueue, notice: StoredNotice, at: number): WebhookDelivery {
   return {
     org,
     webhook,

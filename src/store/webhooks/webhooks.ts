@@ -2,6 +2,7 @@ import { isLiveOrganization } from "../directory/entity.ts";
 import { requireKey } from "../keys/keys.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import type { KeyProof } from "../ports.ts";
+import { followPresence } from "../presence/webhook-presence.ts";
 import type { Reader } from "../sql/driver.ts";
 import { type StoredWebhook, storedWebhooks, type WebhookReads, type WebhookWrites } from "./ports.ts";
 import { wishesColumn } from "./wishes.ts";
@@ -72,6 +73,7 @@ export function createWebhookWrites({ writer }: { writer: LogWriter }): WebhookW
           const webhook: StoredWebhook = { ...base, url, events, waitMs, until, disabledAt: null };
           if (before === undefined) await sql.rows.insert("webhook", [write(webhook)]);
           else await store(transaction, webhook);
+          if (events.includes("users.presence")) await followPresence(sql, { org, webhook: webhook.ref });
           if (before?.disabledAt != null) await sql.run(lookAgain, org, webhook.ref, now);
           const left = [...webhooks.filter((one) => one !== before), webhook];
           return { left, result: { outcome: "done", webhook, isNew: before === undefined } };

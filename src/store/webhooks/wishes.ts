@@ -48,6 +48,7 @@ export function refsOf(wishes: readonly Wish[], event: NoticeEvent): string[] {
   return wishes.filter(({ notices }) => notices?.includes(event)).map(({ webhook }) => webhook);
 }
 
+/** Whether commits write the event. Presence is written by the node that follows it. */
 function isNotice(event: StoredWebhook["events"][number]): event is NoticeEvent {
-  return !unreachedEvents.some((one) => one === event);
+  return event !== "users.presence" && !unreachedEvents.some((one) => one === event);
 }
