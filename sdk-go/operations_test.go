@@ -64,6 +64,9 @@ var operations = map[string]func(context.Context, *Client){
 	"listInbox": func(ctx context.Context, c *Client) {
 		c.ListInbox(ctx, "o", "u", InboxOptions{}, PageOptions{})
 	},
+	"listDeliveries": func(ctx context.Context, c *Client) {
+		c.ListDeliveries(ctx, "o", "u", DeliveryOptions{}, PageOptions{})
+	},
 	"listSystemRecipients": func(ctx context.Context, c *Client) {
 		c.ListSystemRecipients(ctx, "o", "m", RecipientOptions{}, PageOptions{})
 	},

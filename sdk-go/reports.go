@@ -57,6 +57,25 @@ func (c *Client) Inbox(ctx context.Context, org, uid string, options InboxOption
 	return each[InboxItem](ctx, c, options.of(org, uid))
 }
 
+// DeliveryOptions select what was addressed to a user; the zero value selects all.
+type DeliveryOptions struct {
+	State RecipientState
+}
+
+func (o DeliveryOptions) of(org, uid string) list {
+	return list{path: organization(org, "users", uid, "deliveries"), query: query{param("state", string(o.State))}}
+}
+
+// ListDeliveries reads a page of what was addressed to a user, newest first, with what the user has of it.
+func (c *Client) ListDeliveries(ctx context.Context, org, uid string, options DeliveryOptions, page PageOptions) (*Page[DeliveryItem], error) {
+	return listPage[DeliveryItem](ctx, c, options.of(org, uid), page)
+}
+
+// Deliveries yields what was addressed to a user, newest first, with what the user has of it.
+func (c *Client) Deliveries(ctx context.Context, org, uid string, options DeliveryOptions) iter.Seq2[DeliveryItem, error] {
+	return each[DeliveryItem](ctx, c, options.of(org, uid))
+}
+
 // RecipientOptions select recipients; the zero value selects all.
 type RecipientOptions struct {
 	State RecipientState

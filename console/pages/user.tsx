@@ -3,6 +3,7 @@ import type { UserToken } from "../../sdk/types.ts";
 import { Badge, OnlineBadge } from "../parts/badge.tsx";
 import { Connections } from "../parts/connections.tsx";
 import { Secret } from "../parts/copy.tsx";
+import { Deliveries } from "../parts/deliveries.tsx";
 import { Confirm } from "../parts/forms/dialog.tsx";
 import { ChoiceField } from "../parts/forms/field.tsx";
 import { Inbox } from "../parts/inbox.tsx";
@@ -13,7 +14,7 @@ import { useConsole, useOrganization } from "../state/context.ts";
 import { useAction, useLoading } from "../state/loading.ts";
 import { useConnections } from "../state/online.ts";
 
-/** One user: presence and connections, a test token, sign-out from all devices, blocking, and the inbox. */
+/** One user: presence and connections, a test token, sign-out from all devices, blocking, what the user should have and has, and the inbox. */
 export function User() {
   const { client, can, route, link } = useConsole();
   const org = useOrganization();
@@ -46,6 +47,7 @@ export function User() {
               {connections !== undefined && connections.length > 0 && (
                 <Connections org={org} uid={uid} connections={connections} onClosed={look} />
               )}
+              <Deliveries org={org} uid={uid} />
               <Inbox org={org} uid={uid} />
             </div>
             {can("directory:write") ? (

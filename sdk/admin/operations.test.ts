@@ -75,6 +75,10 @@ const calls: Record<string, Call[]> = {
     (a, o) => a.listInbox("o", "u", { ...page, unread: true }, o),
     (a, o) => a.inbox("o", "u", { unread: true }, o),
   ],
+  listDeliveries: [
+    (a, o) => a.listDeliveries("o", "u", { ...page, after: "c", state: "missing" }, o),
+    (a, o) => a.deliveries("o", "u", { state: "missing" }, o),
+  ],
   listRecipients: [
     (a, o) => a.listRecipients("o", "m", { ...page, state: "missing" }, o),
     (a, o) => a.recipients("o", "m", { state: "missing" }, o),

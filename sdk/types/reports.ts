@@ -97,3 +97,24 @@ export type Recipient = {
   /** When a client of the user acknowledged it, in ISO 8601. */
   acknowledged_at: string | null;
 };
+
+/** A message or system message that was addressed to a user, and what the user has of it. Times are `null` if nothing is known. */
+export type DeliveryItem = Omit<Recipient, "uid"> & {
+  /** What it is. */
+  kind: "message" | "system_message";
+
+  /** The `server_mid` of a message, or the `mid` of a system message. */
+  id: string;
+
+  /** The conversation; `null` for a system message to users or to everyone. */
+  cid: string | null;
+
+  /** The sender. */
+  from: string;
+
+  /** When it was sent, in Unix epoch seconds. */
+  t: number;
+
+  /** When the user had read it, in ISO 8601. Of a message: it was read by then. */
+  read_at: string | null;
+};

@@ -163,6 +163,39 @@ export const recipientQuery = pageQuery.extend({
 /** The query of a system message's recipients. */
 export const systemRecipientQuery = recipientQuery.extend({ senderId });
 
+const deliveryItem = z
+  .strictObject({
+    kind: z.enum(["message", "system_message"]).meta({ description: "What it is." }),
+    id: z.string().meta({ description: "The `server_mid` of a message, or the `mid` of a system message." }),
+    cid: z.string().nullable().meta({
+      description: "The conversation; `null` for a system message to users or to everyone.",
+    }),
+    from: z.string().meta({ description: "The user ID of the sender." }),
+    t: z.int().meta({ description: "When it was sent, in Unix epoch seconds." }),
+    state: recipient.shape.state,
+    delivered_at: recipient.shape.delivered_at,
+    acknowledged_at: recipient.shape.acknowledged_at,
+    read_at: time.meta({
+      description:
+        "Of a message, when the user last read in the conversation, if that included this message: it was read by then. Of a system message, when the user read it in the inbox. `null` if it is not read, and if no time is known.",
+    }),
+  })
+  .meta({ id: "DeliveryItem", description: "A message or system message that was addressed to a user." });
+
+/** A message or system message that was addressed to a user. */
+export type DeliveryItem = z.infer<typeof deliveryItem>;
+
+/** A page of what was addressed to a user. */
+export const deliveryItemPage = pageOf(deliveryItem).meta({ id: "DeliveryItemPage" });
+
+/** The query of what was addressed to a user. */
+export const deliveryItemQuery = pageQuery.extend({
+  after: pageQuery.shape.cursor.meta({ description: "The same as `cursor`, by another name; give one of them." }),
+  state: z.enum(recipientStates).optional().meta({
+    description: "Only what the user has in this state; by default, all.",
+  }),
+});
+
 /** The query of the two operations that send. */
 export const sendQuery = z.strictObject({
   dry_run: queryFlag("`true` checks the request and returns whom it would reach, without storing or sending anything."),

@@ -10,6 +10,7 @@ import { tellOutages } from "../lib/observing/outages.ts";
 import { createId } from "../lib/text/ids.ts";
 import { steadyClock, systemClock } from "../lib/time/clock.ts";
 import { createDatabaseClock } from "../lib/time/database-clock.ts";
+import type { Addressing } from "../services/delivery/addressing.ts";
 import type { Expiry } from "../services/messages/expiry.ts";
 import type { Nodes } from "../services/nodes/nodes.ts";
 import type { HostLink } from "./host-link.ts";
@@ -21,6 +22,7 @@ const undeclaredProxyAdvice =
 
 /** Features that others call although these start first: each is missing until it is open. */
 type LaterFeatures = {
+  addressing?: Addressing;
   expiry?: Expiry;
   gateway?: ReturnType<typeof createGateway>;
   nodes?: Nodes;

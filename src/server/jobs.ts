@@ -11,7 +11,7 @@ import type { Store, Stored } from "./store.ts";
 import type { OpenTls } from "./tls.ts";
 
 const beatMs = 2_000;
-const sendsMayTakeMs = 5_000; // of webhooks, scheduled sends and expiries
+const sendsMayTakeMs = 5_000; // of webhooks and scheduled sends, and the commits of expiries and addressees
 const retentionEveryMs = 60_000;
 const retentionMayTakeMs = 1_000;
 const skewExplanation =
@@ -29,10 +29,10 @@ type Parts = Stored &
 /** Starts what a node does by itself, without a call. Resolves once the other nodes know of it. */
 export async function startJobs(context: Context, parts: Parts): Promise<void> {
   const { clock, log, outages, onStop } = context;
-  const { store, observer, scheduler, expiry, poster, outbox, server, tls } = parts;
+  const { store, observer, scheduler, expiry, addressing, poster, outbox, server, tls } = parts;
   await startBeat(context, parts);
   startRetention(context, store, outbox);
-  for (const job of [scheduler, expiry, poster]) {
+  for (const job of [scheduler, expiry, addressing, poster]) {
     job.start(outages);
     onStop(job.stop, sendsMayTakeMs);
   }

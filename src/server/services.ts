@@ -7,10 +7,12 @@ import { createSparing } from "../lib/observing/sparing.ts";
 import { createLimiter } from "../lib/queues/limiter.ts";
 import { joinIds } from "../lib/text/ids.ts";
 import type { Audit } from "../services/audit.ts";
+import { createAddressing } from "../services/delivery/addressing.ts";
 import { createAwaitedSends } from "../services/delivery/awaited-sends.ts";
 import { createDeliveryReports } from "../services/delivery/delivery-reports.ts";
 import { createReceipts } from "../services/delivery/receipts.ts";
 import { createRecipients } from "../services/delivery/recipients.ts";
+import { createUserDeliveries } from "../services/delivery/user-deliveries.ts";
 import { createWaits } from "../services/delivery/waits.ts";
 import { createAcquaintances } from "../services/directory/acquaintances.ts";
 import { createConversationDirectory } from "../services/directory/conversations.ts";
@@ -105,6 +107,8 @@ export function createServices(context: Context, dependencies: Dependencies) {
   };
   const expiry = createExpiry(shared);
   later.expiry = expiry;
+  const addressing = createAddressing(shared);
+  later.addressing = addressing;
   return {
     messages: createMessages({ ...shared, awaited }),
     dryRuns,
@@ -113,6 +117,7 @@ export function createServices(context: Context, dependencies: Dependencies) {
     reads: createReads(shared),
     inboxes: createInboxes(shared),
     expiry,
+    addressing,
     ...createScheduling(shared),
     ...createWebhookService({
       ...shared,
@@ -151,6 +156,7 @@ export function createServices(context: Context, dependencies: Dependencies) {
     waits,
     deliveryReports,
     recipients: createRecipients({ ...store, longReads, steadyClock }),
+    userDeliveries: createUserDeliveries({ ...store, longReads }),
     receipts: createReceipts(shared),
     exports: createExports({ ...shared, slots: slotsOf("exports") }),
     imports: createImports({ ...shared, slots: slotsOf("imports") }),

@@ -21,8 +21,10 @@ export async function openStore(context: Context, { bus, takeSecrets }: NodeBus,
   const publish =
     tracing === undefined ? bus.publish : (events: LogEvent[]) => guard(() => tracing.publish(events, bus.publish));
   const announce = (events: LogEvent[]) => {
-    for (const { expiresAt } of events)
+    for (const { kind, org, cid, expiresAt } of events) {
       if (expiresAt !== undefined) later.expiry?.expect(expiresAt - databaseClock.now());
+      if (kind === "system" && cid === undefined) later.addressing?.expect(org);
+    }
     publish(events);
   };
   const events: DatabaseEvents = {

@@ -21,13 +21,17 @@ export function toUser(entity: Entity): User {
   return { ...toResource(entity), ...(entity.isBlocked && { blocked: true }) };
 }
 
-/** Decodes and validates a cursor; throws `invalid_request` for one that Herald did not issue. */
-export function parseCursor<Place>(cursor: string | undefined, place: z.ZodType<Place>): Place | undefined {
+/** Decodes and validates a cursor; throws `invalid_request` for one that Herald did not issue. `pointer`: the parameter that has it. */
+export function parseCursor<Place>(
+  cursor: string | undefined,
+  place: z.ZodType<Place>,
+  pointer = "/cursor",
+): Place | undefined {
   if (cursor === undefined) return undefined;
   const parsed = place.safeParse(decodeCursor(cursor));
   if (parsed.success) return parsed.data;
   const detail = "must be the `cursor` of the previous page, unchanged";
-  throw invalidRequest("/cursor", detail, "the cursor is not one that Herald returned");
+  throw invalidRequest(pointer, detail, "the cursor is not one that Herald returned");
 }
 
 /** Cuts a list that was read with one extra item into a page, with the next cursor made from its last item. */

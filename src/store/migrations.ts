@@ -31,6 +31,7 @@ import silentAndExpiringSends from "./migrations/0030-silent-and-expiring-sends.
 import inbox from "./migrations/0031-inbox.sql" with { type: "text" };
 import importedInboxes from "./migrations/0032-imported-inboxes.sql" with { type: "text" };
 import webhookEvents from "./migrations/0033-webhook-events.sql" with { type: "text" };
+import deliveriesOfUsers from "./migrations/0034-deliveries-of-users.sql" with { type: "text" };
 
 /**
  * A change of the schema. After an `expand`, earlier versions continue to work; after a `contract`, only versions that
@@ -82,6 +83,7 @@ export const migrations: readonly Migration[] = [
   migrationOf("0031-inbox", inbox),
   migrationOf("0032-imported-inboxes", importedInboxes),
   migrationOf("0033-webhook-events", webhookEvents),
+  migrationOf("0034-deliveries-of-users", deliveriesOfUsers),
 ];
 
 /**

@@ -2,9 +2,12 @@ import type { LogEvent } from "../contract/log/log-event.ts";
 import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
 import type { Overlap } from "../lib/queues/batcher.ts";
 import { createAuditReads, createAuditWrites } from "./audit/audit.ts";
+import { createAddresseeReads, createAddresseeWrites } from "./delivery/addressees.ts";
 import { deliveryBounds } from "./delivery/bounds.ts";
 import { createDeliveryReads, createDeliveryWrites } from "./delivery/delivery.ts";
+import { createNewestEvents } from "./delivery/newest-events.ts";
 import { createRecipientReads } from "./delivery/recipients.ts";
+import { createUserDeliveryReads } from "./delivery/user-deliveries.ts";
 import { createConversationReads, createConversationWrites } from "./directory/conversations.ts";
 import { createOrganizationReads, createOrganizationWrites } from "./directory/organizations.ts";
 import {
@@ -64,6 +67,7 @@ export function createWrites({ driver, thread, announce }: WriteOptions) {
     keys: createKeyWrites({ driver, writer }),
     audit: createAuditWrites({ driver }),
     deliveries: createDeliveryWrites({ driver }),
+    addressees: createAddresseeWrites({ driver }),
     retention: createRetentionWrites({ driver }),
     imports: createImportWrites({ writer }),
     changes: createMessageChanges({ writer }),
@@ -160,6 +164,8 @@ export function createStore({ reader, writes, announce, observer, batchSize, ove
     inboxes: { ...createInboxReads({ reader }), ...writes.inboxes },
     erasures: { ...createErasureReads({ reader }), ...writes.erasures },
     recipients: createRecipientReads({ reader }),
+    addressees: { ...createAddresseeReads({ reader }), ...writes.addressees },
+    userDeliveries: { ...createNewestEvents({ reader }), ...createUserDeliveryReads({ reader }) },
     checks: writes.batches,
     retention: { ...createRetentionReads({ reader }), ...writes.retention },
     exports: { ...createExportReads({ reader }), ...createInboxExportReads({ reader }) },

@@ -231,6 +231,12 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       await hung.getByRole("button", { name: "Close" }).click();
       expect((await tablet.closed).code).toBe(1012);
       await hung.waitFor({ state: "detached" });
+      const deliveries = page.getByRole("region", { name: "Deliveries" });
+      await deliveries.getByText("missing").first().waitFor();
+      await deliveries.getByLabel("Show").selectOption("delivered");
+      await deliveries.getByText("missing").first().waitFor({ state: "detached" });
+      await deliveries.getByLabel("Show").selectOption("");
+      await deliveries.getByText("missing").first().waitFor();
       await page.getByRole("button", { name: "Issue a token" }).click();
       const token = await page.getByLabel("User token").inputValue();
       expect(token.split(".")).toHaveLength(3);

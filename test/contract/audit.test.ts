@@ -364,6 +364,7 @@ describe("the audit log", () => {
       listWebhookDeliveries: "all",
       getSystemMessage: "all",
       listInbox: "all",
+      listDeliveries: "all",
       listRecipients: "all",
       listSystemRecipients: "all",
       exportOrganization: "all",

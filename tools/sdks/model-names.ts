@@ -67,6 +67,7 @@ export const names: Names = {
   "ListedMessage.attachments": "Attachment",
   "ReportedMessage.attachments": "Attachment",
   "SystemMessageDelivery.by_user": "UserDelivery",
+  "DeliveryItem.state": "RecipientState",
   "Organization.limits": "OrganizationLimits",
   "Organization.usage": "OrganizationUsage",
   "PutOrganizationRequest.limits": "LimitsChange",

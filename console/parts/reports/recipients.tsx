@@ -11,7 +11,8 @@ import { Time } from "../time.tsx";
 /** Users whose names are known. */
 export type Names = readonly { id: string; name: string | null }[];
 
-const tones = { delivered: "ok", acknowledged: "accent", missing: "plain" } as const;
+/** The tone of the badge of each state. */
+export const stateTones = { delivered: "ok", acknowledged: "accent", missing: "plain" } as const;
 const choices = [
   ["", "Everyone it was sent to"],
   ["missing", "Who does not have it"],
@@ -66,7 +67,7 @@ export function Recipients({ sent, names, turn }: { sent: SentId; names: Names; 
                       {nameOf.get(uid) ?? ""} <span class="mono">{uid}</span>
                     </span>
                     <span class="fine">{at !== null && <Time at={at} isExact />}</span>
-                    <Badge tone={tones[state]}>{state}</Badge>
+                    <Badge tone={stateTones[state]}>{state}</Badge>
                   </li>
                 );
               })}

@@ -1,4 +1,5 @@
 import type {
+  DeliveryItem,
   InboxItem,
   ListedMessage,
   MessageReport,
@@ -48,7 +49,31 @@ export function createReportCalls(request: Request) {
     return request("GET", target, undefined, options);
   }
 
+  async function listDeliveries(
+    org: string,
+    uid: string,
+    page: RecipientFilter & PageOptions & { after?: string } = {},
+    options: CallOptions = {},
+  ): Promise<Page<DeliveryItem>> {
+    const target = path`/admin/organizations/${org}/users/${uid}/deliveries` + query(page);
+    return request("GET", target, undefined, options);
+  }
+
   return {
+    /**
+     * A page of what was addressed to a user, newest first, with what the user has of it. It may hold fewer than `limit`; the list ends
+     * only when `cursor` is `null`. `after` is the `cursor` by another name.
+     */
+    listDeliveries,
+    /** Yields what was addressed to a user, newest first: all, or what the user has in one state. */
+    deliveries(
+      org: string,
+      uid: string,
+      filter: RecipientFilter = {},
+      options: CallOptions = {},
+    ): AsyncGenerator<DeliveryItem, void> {
+      return eachOf((page) => listDeliveries(org, uid, { ...filter, ...page }, options));
+    },
     /** A page of a user's inbox, newest first: the system messages that are kept there, all or unread ones. */
     listInbox,
     /** Yields a user's inbox, newest first. */

@@ -13,14 +13,16 @@ const columns: Column<Recipient>[] = [
   { title: "ACKNOWLEDGED", cell: ({ acknowledged_at }) => acknowledged_at ?? "" },
 ];
 
+/** What is known about a recipient. */
+export const recipientStates: RecipientState[] = ["delivered", "acknowledged", "missing"];
+
 /** `herald recipients message` and `herald recipients system`. */
 export function addRecipientsCommands(program: Command, output: Output): void {
   const description = "list who a message or system message was addressed to, and who has it";
   const recipients = addGroup(program, "recipients", description);
-  const states: RecipientState[] = ["delivered", "acknowledged", "missing"];
   const addOne = (name: string, description: string) =>
     addOrganizationCommand(recipients, name, description).addOption(
-      new Option("--state <state>", "only recipients in this state").choices(states),
+      new Option("--state <state>", "only recipients in this state").choices(recipientStates),
     );
   const printed = ({ state }: RecipientOptions) => ({
     print: createTable(columns, output).print,

@@ -227,6 +227,32 @@ export const recipientExamples = [
   { uid: "carol", state: "missing" as const, delivered_at: null, acknowledged_at: null },
 ];
 
+/** What a user should have, and has. */
+export const deliveryItemExamples = [
+  {
+    kind: "message" as const,
+    id: messageExample._id,
+    cid: messageExample.cid,
+    from: messageExample.from,
+    t: messageExample.t,
+    state: "acknowledged" as const,
+    delivered_at: toIso(time + 2),
+    acknowledged_at: toIso(time + 61),
+    read_at: toIso(time + 9_100),
+  },
+  {
+    kind: "system_message" as const,
+    id: systemMessageExample._id,
+    cid: null,
+    from: systemMessageExample.from,
+    t: systemMessageExample.t,
+    state: "missing" as const,
+    delivered_at: null,
+    acknowledged_at: null,
+    read_at: null,
+  },
+];
+
 /** A message that is scheduled. */
 export const scheduledSendExample = {
   id: "reminder-4711",

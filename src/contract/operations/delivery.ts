@@ -1,4 +1,6 @@
 import {
+  deliveryItemPage,
+  deliveryItemQuery,
   messageReport,
   recipientPage,
   recipientQuery,
@@ -7,6 +9,7 @@ import {
   systemRecipientQuery,
 } from "../delivery.ts";
 import {
+  deliveryItemExamples,
   inboxItemExample,
   messageReportExample,
   recipientExamples,
@@ -51,6 +54,15 @@ export const deliveryOperations = {
       "The system messages with `keep_days` that were addressed to the user, newest first, and what the user has seen and read. A page may hold fewer entries than `limit`; the list ends only when `cursor` is `null`.",
     query: inboxQuery,
     answers: pageAnswers(inboxPage, [inboxItemExample]),
+    errors: ["organization_not_found", "user_not_found"],
+  }),
+  listDeliveries: defineOperation({
+    ...read,
+    path: "/admin/organizations/{org}/users/{uid}/deliveries",
+    summary: "List what a user should have, and has",
+    description: `The messages and system messages that were addressed to the user, newest first: those for which the lists of recipients name the user, and system messages to everyone. They include those of conversations that the user has left, and those that were taken back or have expired, of which no content is shown. Imported ones were sent to nobody. ${aboutPages}`,
+    query: deliveryItemQuery,
+    answers: pageAnswers(deliveryItemPage, deliveryItemExamples),
     errors: ["organization_not_found", "user_not_found"],
   }),
   listRecipients: defineOperation({

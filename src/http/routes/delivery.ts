@@ -1,17 +1,23 @@
 import type { Operations } from "../../contract/operations/all.ts";
 import type { DeliveryReports } from "../../services/delivery/delivery-reports.ts";
 import type { Recipients } from "../../services/delivery/recipients.ts";
+import type { UserDeliveries } from "../../services/delivery/user-deliveries.ts";
 import type { Inboxes } from "../../services/messages/inboxes.ts";
 import { answerShowing } from "../answers/plain-answers.ts";
 import type { Bind } from "../bind.ts";
 
-type Services = { deliveryReports: DeliveryReports; recipients: Recipients; inboxes: Pick<Inboxes, "page"> };
+type Services = {
+  deliveryReports: DeliveryReports;
+  recipients: Recipients;
+  userDeliveries: UserDeliveries;
+  inboxes: Pick<Inboxes, "page">;
+};
 
-/** Binds the delivery reports, the lists of recipients and the inboxes of users. */
+/** Binds the delivery reports, the lists of recipients, and the inboxes and deliveries of users. */
 export function bindDelivery(
   bind: Bind,
   operations: Operations,
-  { deliveryReports: reports, recipients, inboxes }: Services,
+  { deliveryReports: reports, recipients, userDeliveries, inboxes }: Services,
 ): void {
   bind(operations.getMessage, async ({ params }) => {
     const body = await reports.message(params.org, params.server_mid);
@@ -22,6 +28,9 @@ export function bindDelivery(
     return { status: 200, body, target: { sender: body.system_message.from } };
   });
   bind(operations.listInbox, ({ params, query }) => answerShowing(inboxes.page(params.org, params.uid, query)));
+  bind(operations.listDeliveries, ({ params, query }, call) =>
+    answerShowing(userDeliveries.page(params.org, params.uid, query, call().pay)),
+  );
   bind(operations.listRecipients, async ({ params, query }, call) => {
     const { page, cid } = await recipients.message(params.org, params.server_mid, query, call().pay);
     return { status: 200, body: page, target: { conversation: cid } };

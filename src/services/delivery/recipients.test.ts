@@ -83,6 +83,14 @@ describe("recipients", () => {
     expect(sender).toBe("u1");
   });
 
+  test("of a system message that was taken back are listed, as they were before", async () => {
+    const id = await append({ kind: "system", uids: ["u1", "u2"] });
+    const before = await recipients.systemMessage(org, id, { limit: 10 }, pay);
+    const recall = { org, sender: "u1", ids: [id], at: 2, keyId: "k" };
+    expect(await store.systemRecalls.recall(recall)).toEqual({ outcome: "changed" });
+    expect(await recipients.systemMessage(org, id, { limit: 10 }, pay)).toEqual(before);
+  });
+
   test("of an imported message are none, as it was delivered to nobody", async () => {
     const item = { id: "old", cid: "room", sender: "u1", payload: "{}", createdAt: 1 };
     await driver.transaction(async (sql) => {

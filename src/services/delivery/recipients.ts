@@ -4,7 +4,6 @@ import { HeraldError } from "../../contract/errors/errors.ts";
 import { quoted } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import { addressOf } from "../../contract/log/log-event.ts";
-import type { SystemMessageEvent } from "../../contract/messages/events.ts";
 import type { Limiter } from "../../lib/queues/limiter.ts";
 import { rowsOfStatement } from "../../lib/queues/steps.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
@@ -137,9 +136,7 @@ export function createRecipients(dependencies: Dependencies) {
       pay: Pay,
     ) {
       const event = await sentEvents.systemMessage(org, mid, senderId);
-      const { cid = "", offset, uids = [] } = event;
-      const { system_message }: SystemMessageEvent = JSON.parse(event.payload);
-      const sender = system_message.from;
+      const { cid = "", offset, uids = [], sender } = event;
       // Two senders may have used the acknowledged id, so it counts only for messages that the user was given.
       const of = { org, event, proves: false };
       switch (addressOf(event)) {
@@ -184,11 +181,16 @@ function namedIn(uids: readonly string[]): Candidates<z.infer<typeof listPlace>>
   };
 }
 
+/** What is known about a recipient, by when a message was delivered to and acknowledged by the user. */
+export function stateOf(deliveredAt: number | undefined, acknowledgedAt: number | undefined): RecipientState {
+  if (acknowledgedAt !== undefined) return "acknowledged";
+  return deliveredAt === undefined ? "missing" : "delivered";
+}
+
 function toRecipient(uid: string, deliveredAt: number | undefined, acknowledgedAt: number | undefined): Recipient {
-  const state = deliveredAt === undefined ? "missing" : "delivered";
   return {
     uid,
-    state: acknowledgedAt === undefined ? state : "acknowledged",
+    state: stateOf(deliveredAt, acknowledgedAt),
     delivered_at: deliveredAt === undefined ? null : toIso(deliveredAt),
     acknowledged_at: acknowledgedAt === undefined ? null : toIso(acknowledgedAt),
   };

@@ -35,6 +35,60 @@ export type RecipientReads = {
   acknowledgedAt(event: { org: string; id: string }, uids: string[]): Promise<Map<string, number>>;
 };
 
+/** Finds what was addressed to a user: messages and system messages, in the log's order. */
+export type NewestEvents = {
+  /**
+   * At most `limit` offsets before another, newest first. `next`: before which to go on; `undefined` if nothing is left. What it
+   * reads is bounded, so there may be fewer than `limit` although more are left.
+   */
+  newestFor(
+    org: string,
+    uid: string,
+    page: { before: number | undefined; limit: number },
+  ): Promise<{ offsets: number[]; next: number | undefined }>;
+};
+
+/** An event that was addressed to a user. `id` is what its report is read by, `eventId` that of the event. */
+export type AddressedEvent = {
+  kind: "message" | "system_message";
+  offset: number;
+  eventId: string;
+  id: string;
+  cid: string | undefined;
+  sender: string;
+  /** In milliseconds since the Unix epoch. */
+  createdAt: number;
+  /** Where the inbox of the user has it, if it is a system message that is kept. */
+  place: string;
+};
+
+/** Reads what a user has of what was addressed to the user: times by offset, in milliseconds since the Unix epoch. */
+export type UserDeliveryReads = {
+  /** The events at these offsets, newest first. */
+  addressedAt(org: string, uid: string, offsets: readonly number[]): Promise<AddressedEvent[]>;
+  /** When each was first delivered to the user, if at all. */
+  deliveredAt(org: string, uid: string, events: readonly AddressedEvent[]): Promise<Map<number, number>>;
+  /** When the user acknowledged each, if at all; as `RecipientReads.acknowledgedAt`. */
+  acknowledgedAt(org: string, uid: string, events: readonly AddressedEvent[]): Promise<Map<number, number>>;
+  /**
+   * Of a system message in the inbox, when the user read it. Of a message that the user's read mark covers, when the mark was last
+   * moved: the user had read it by then. Nothing of a message if a version without that time moved the mark.
+   */
+  readAt(org: string, uid: string, events: readonly AddressedEvent[]): Promise<Map<number, number>>;
+};
+
+/** Writes to whom system messages were addressed that name users, or that went to everyone, so that they are found by user. */
+export type AddresseeWrites = {
+  /** Writes a part of what is behind in an organization, in the log's order. False if nothing was. */
+  addSome(org: string): Promise<boolean>;
+};
+
+/** Reads where addressees are behind. */
+export type AddresseeReads = {
+  /** At most `limit` organizations after an id in which something is behind. Looks at all organizations. */
+  behind(after: string, limit: number): Promise<string[]>;
+};
+
 /** The columns of stays. */
 export const stays = createMapping({
   uid: text("uid"),

@@ -102,6 +102,8 @@ function rowsOfOrganization(org: string, upTo: number): Ordered[] {
     { table: "schedule", key: ["org"], ...ofOrganization },
     { table: "inbox", key: ["place", `"offset"`], ...ofOrganization },
     { table: "inbox_mark", key: ["uid"], ...ofOrganization },
+    { table: "addressee", key: ["place", `"offset"`], ...ofOrganization },
+    { table: "addressees", key: ["org"], ...ofOrganization },
     { table: "webhook", key: ["id"], ...ofOrganization },
     { table: "webhook_due", key: [`"offset"`, "webhook"], ...ofOrganization },
     { table: "webhook_delivery", key: ["webhook", "id"], ...ofOrganization },

@@ -34,7 +34,7 @@ export function eventKey({ org, offset }: { org: string; offset: number }): stri
  */
 export function planReads(reads: readonly NewRead[], { marks, participants, ids }: FoundMarks) {
   const current = new Map(marks);
-  const moved = new Map<string, Place & { read_to: number }>();
+  const moved = new Map<string, Place & { read_to: number; read_at: number; read_at_offset: number }>();
   const events: NewEvent[] = [];
   const read: { org: string; notice: NewNotice }[] = [];
   const results = reads.map((call): ReadResult => {
@@ -49,7 +49,7 @@ export function planReads(reads: readonly NewRead[], { marks, participants, ids 
     if (unread.length === 0) return 0;
     const { org, cid, uid, now } = call;
     current.set(key, newest.offset);
-    moved.set(key, { org, cid, uid, read_to: newest.offset });
+    moved.set(key, { org, cid, uid, read_to: newest.offset, read_at: now, read_at_offset: newest.offset });
     read.push({ org, notice: noticeOf({ cid, uid, now }, unread) });
     const told = eventsOf(call, unread, participants);
     events.push(...told);

@@ -69,6 +69,7 @@ async function touchAll(sql: Transaction, order: RetentionOrder): Promise<number
     ...madeBefore("delivery", messagesBefore),
     ...madeBefore("audience", messagesBefore && messagesBefore - audienceOutlivesMs),
     ...madeBefore("former_participant", messagesBefore && messagesBefore - clocksDifferMs),
+    ...timedBefore("addressee", ["created_at", "org", "place", `"offset"`], messagesBefore),
     ...madeBefore("revoked_token", revocationsBefore),
     // Those that were sent, failed or were cancelled are kept as long as the ids of sends.
     ...timedBefore("scheduled_send", ["ended_at", "org", "id"], latestOf(idsBefore, messagesBefore)),

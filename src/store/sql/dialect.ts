@@ -11,7 +11,11 @@ export type Dialect = {
   skipLocked: string;
   /** A subquery over the texts of a JSON array, its parameter, as in `… IN (${givenTexts})`. Its column is `value`. */
   givenTexts: string;
-  /** The same over whole numbers. */
+  /** The same over a column that holds a JSON array of texts. */
+  textsIn(column: string): string;
+  /** Where a text has a part, its second argument, beginning at 1; 0 if nowhere. */
+  position: "instr" | "strpos";
+  /** The same as `givenTexts` over whole numbers. */
   givenNumbers: string;
   /**
    * A subquery over the arrays of a JSON array, its parameter, as in `… FROM (${givenTuples(2)}) AS asked`. Its columns are
@@ -56,6 +60,8 @@ export const sqliteDialect: Dialect = {
   forShare: "",
   skipLocked: "",
   givenTexts: "SELECT value FROM json_each(?)",
+  textsIn: (column) => `SELECT value FROM json_each(${column})`,
+  position: "instr",
   givenNumbers: "SELECT CAST(value AS BIGINT) AS value FROM json_each(?)",
   givenTuples: (columns) =>
     `SELECT ${columnsOf(columns, (index) => `json_extract(value, '$[${index}]')`)} FROM json_each(?)`,
@@ -80,6 +86,8 @@ export const postgresDialect: Dialect = {
   skipLocked: " SKIP LOCKED",
   // Bun encodes a parameter of type json as JSON once more, so it is passed as text.
   givenTexts: "SELECT value FROM json_array_elements_text(CAST(CAST(? AS text) AS json)) AS texts (value)",
+  textsIn: (column) => `SELECT value FROM json_array_elements_text(CAST(${column} AS json)) AS texts (value)`,
+  position: "strpos",
   givenNumbers:
     "SELECT CAST(value AS BIGINT) AS value FROM json_array_elements_text(CAST(CAST(? AS text) AS json)) AS texts (value)",
   givenTuples: (columns) =>

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDeliveryReads } from "../delivery/delivery.ts";
+import { createNewestEvents } from "../delivery/newest-events.ts";
 import { createStanding } from "../directory/participants.ts";
 import { createFeedReader } from "../log/feed-reader.ts";
 import { createLogReader } from "../log/log-reader.ts";
@@ -117,6 +118,31 @@ describe("SQLite", () => {
       ["USING INDEX event_expiry (expires_at>?)"],
       ["USING INDEX event_expiry (expires_at>? AND expires_at<?)"],
       ["USING INDEX event_expiry (expires_at>? AND expires_at<?)"],
+    ]);
+    database.close();
+    await driver.close();
+    remove();
+  });
+
+  test("finds what was addressed to a user by indexes alone, and the rows of it by their places", async () => {
+    const { file, driver, remove } = openInFolder();
+    await migrateStore(driver);
+    const database = new Database(file, { readonly: true });
+    await createTestWrites(driver).organizations.put("o", undefined, 1);
+    await createTestWrites(driver).conversations.put("o", "c", { participants: ["u"] }, 1);
+    const query = spyOn(Database.prototype, "query");
+    await createNewestEvents({ reader: driver }).newestFor("o", "u", { before: 9, limit: 20 });
+    const texts = query.mock.calls.map(([text]) => text).filter((text) => /event|addressee /.test(text));
+    query.mockRestore();
+    const details = [...new Set(texts)].flatMap((text) =>
+      database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${text}`).all(),
+    );
+    const reads = details.flatMap(({ detail }) => /^(?:SEARCH|SCAN) (?:e|event|addressee) .*/.exec(detail)?.[0] ?? []);
+    expect(reads.sort()).toEqual([
+      "SEARCH addressee USING COVERING INDEX sqlite_autoindex_addressee_1 (org=? AND place=? AND offset<?)",
+      "SEARCH addressee USING COVERING INDEX sqlite_autoindex_addressee_1 (org=? AND place=? AND offset>? AND offset<?)",
+      "SEARCH e USING COVERING INDEX event_in_conversation (org=? AND cid=? AND offset>? AND offset<?)",
+      "SEARCH event USING INDEX event_addressed (org=? AND offset>? AND offset<?)",
     ]);
     database.close();
     await driver.close();

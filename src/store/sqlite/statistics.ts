@@ -31,6 +31,7 @@ const shares: Record<string, Record<string, readonly number[]>> = {
     event_expiry: [10_000, 1, 1, 1],
     event_read: [10_000, 1],
     event_system_read: [1_000, 1],
+    event_addressed: [100_000, 1_000, 1],
   },
   delivery: {
     sqlite_autoindex_delivery_1: [1_000_000, 10_000, 100, 50, 1, 1],
@@ -84,6 +85,11 @@ const shares: Record<string, Record<string, readonly number[]>> = {
     inbox_expiry: [90_000, 1, 1, 1, 1],
     inbox_expiry_of_keys: [10_000, 1, 1, 1, 1],
   },
+  addressee: {
+    sqlite_autoindex_addressee_1: [100_000, 1_000, 10, 1],
+    addressee_by_time: [100_000, 1, 1, 1, 1],
+  },
+  addressees: { sqlite_autoindex_addressees_1: [100, 1] },
   inbox_mark: { sqlite_autoindex_inbox_mark_1: [10_000, 100, 1] },
   removal: { sqlite_autoindex_removal_1: [10, 1, 1] },
   node: { sqlite_autoindex_node_1: [1, 1] },

@@ -18,6 +18,7 @@ import { describeSchedule } from "./schedule-suite.ts";
 import { describeSent } from "./sent-suite.ts";
 import { describeSteps } from "./steps-suite.ts";
 import { describeTransfers } from "./transfer-suite.ts";
+import { describeUserDeliveries } from "./user-deliveries-suite.ts";
 import { describeWebhookNotices } from "./webhook-notices-suite.ts";
 import { describeWebhooks } from "./webhooks-suite.ts";
 
@@ -45,4 +46,5 @@ export function describeEngine(engine: string, open: OpenDatabase): void {
   describeReadMarks(engine, open);
   describeRecipients(engine, open);
   describeSent(engine, open);
+  describeUserDeliveries(engine, open);
 }

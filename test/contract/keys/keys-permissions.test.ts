@@ -57,6 +57,7 @@ const expected: Record<string, string> = {
   getMessage: "history:read",
   getSystemMessage: "history:read",
   listInbox: "history:read",
+  listDeliveries: "history:read",
   listRecipients: "history:read",
   listSystemRecipients: "history:read",
   importLines: "directory:write",

@@ -186,4 +186,12 @@ export type Recipient = {
   delivered_at: string | null;
   acknowledged_at: string | null;
 };
+export type DeliveryItem = Omit<Recipient, "uid"> & {
+  kind: "message" | "system_message";
+  id: string;
+  cid: string | null;
+  from: string;
+  t: number;
+  read_at: string | null;
+};
 export type DryRun = { dry_run: { recipients: number; online: number; unknown_users: string[] } };

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..models import (
+    DeliveryItem,
     InboxItem,
     MessageReport,
     OnlineCount,
@@ -34,6 +35,10 @@ class AsyncReports(AsyncCaller):
     def inbox(self, org: str, uid: str, *, unread: bool = False) -> AsyncPages[InboxItem]:
         """A user's inbox, newest first: the system messages that are kept there, all or unread ones."""
         return AsyncPages(self, "listInbox", (org, uid), {"unread": unread})
+
+    def deliveries(self, org: str, uid: str, *, state: RecipientState | None = None) -> AsyncPages[DeliveryItem]:
+        """What was addressed to a user, newest first, and what the user has of it: in one state, or all."""
+        return AsyncPages(self, "listDeliveries", (org, uid), {"state": state})
 
     def recipients(
         self, org: str, server_mid: str, *, state: RecipientState | None = None

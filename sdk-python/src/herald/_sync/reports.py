@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..models import (
+    DeliveryItem,
     InboxItem,
     MessageReport,
     OnlineCount,
@@ -35,6 +36,10 @@ class Reports(Caller):
     def inbox(self, org: str, uid: str, *, unread: bool = False) -> Pages[InboxItem]:
         """A user's inbox, newest first: the system messages that are kept there, all or unread ones."""
         return Pages(self, "listInbox", (org, uid), {"unread": unread})
+
+    def deliveries(self, org: str, uid: str, *, state: RecipientState | None = None) -> Pages[DeliveryItem]:
+        """What was addressed to a user, newest first, and what the user has of it: in one state, or all."""
+        return Pages(self, "listDeliveries", (org, uid), {"state": state})
 
     def recipients(
         self, org: str, server_mid: str, *, state: RecipientState | None = None

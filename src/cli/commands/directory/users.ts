@@ -13,6 +13,7 @@ import {
   type InOrganization,
 } from "../../server-commands.ts";
 import { addConnectionCommands } from "./connections.ts";
+import { addDeliveriesCommand } from "./deliveries.ts";
 import { addOnlineCommand } from "./online.ts";
 import {
   addNameOptions,
@@ -32,7 +33,7 @@ const columns: Column<User>[] = [
   { title: "CREATED", cell: ({ created_at }) => created_at },
 ];
 
-/** `herald users list`, `get`, `put`, `delete`, `block`, `unblock`, `sign-out`, `online`, `connections` and `disconnect`. */
+/** `herald users list`, `get`, `put`, `delete`, `block`, `unblock`, `sign-out`, `online`, `connections`, `disconnect` and `deliveries`. */
 export function addUsersCommands(program: Command, output: Output): void {
   const description = "list, create, change, block, sign out and delete users, and see who is online";
   const users = addGroup(program, "users", description);
@@ -81,6 +82,7 @@ export function addUsersCommands(program: Command, output: Output): void {
   });
   addOnlineCommand(users, output);
   addConnectionCommands(users, output);
+  addDeliveriesCommand(users, output);
 }
 
 function addDelete(users: Command, output: Output): void {
