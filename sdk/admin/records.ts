@@ -121,6 +121,12 @@ export type ExportRecord =
 
         /** When it ends, in ISO 8601, if it does. */
         expires_at?: string;
+
+        /** The message that it replies to, if it does. */
+        replied_message_id?: string;
+
+        /** The message that it forwards, if it does. */
+        forwarded_message_id?: string;
       };
     }
   | ExportSystemMessageRecord

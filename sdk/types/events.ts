@@ -48,6 +48,10 @@ export type Message<X = CustomParameters> = {
   silent?: true;
   /** When it ends, in ISO 8601, if it does. Do not show it from then on. */
   expires_at?: string;
+  /** The `_id` of the message that it replies to, if it does. That one may be gone. */
+  replied_message_id?: string;
+  /** The `_id` of the message that it forwards, if it does. That one may be gone, or of another conversation. */
+  forwarded_message_id?: string;
 };
 
 /** A message in a list: with the time of its last edit (ISO 8601), if there was one. */

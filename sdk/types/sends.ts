@@ -37,6 +37,10 @@ export type MessageEnvelope = {
     silent?: true;
     /** When it ends, in ISO 8601, at most a year ahead: from then on nobody receives or sees it, and its content is removed. */
     expires_at?: string;
+    /** The `server_mid` of the message that it replies to, in a conversation in which the sender takes part. */
+    replied_message_id?: string;
+    /** The `server_mid` of the message that it forwards, from a conversation in which the sender takes part. */
+    forwarded_message_id?: string;
   };
 };
 

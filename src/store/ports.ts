@@ -29,6 +29,8 @@ export type NewSend = {
   silent?: true | undefined;
   /** When it ends, in milliseconds since the Unix epoch, as in `LogEvent`. */
   expiresAt?: number | undefined;
+  /** The ids of messages that a message names: the sender must be a participant of their conversations. */
+  referred?: readonly string[] | undefined;
   /** Milliseconds since the Unix epoch. */
   createdAt: number;
   /** The API key it was sent with: kept for operators, never delivered. */
@@ -36,13 +38,14 @@ export type NewSend = {
 };
 
 /**
- * A send that may not be stored, because something does not exist; `file` is the id of the attachment that does not. `time`: it
- * would have expired already, by the database's clock.
+ * A send that may not be stored, because something does not exist; `file` is the id of the attachment that does not, `message` that
+ * of the message that the sender does not see. `time`: it would have expired already, by the database's clock.
  */
 export type SendRefusal = {
   outcome: "refused";
-  missing: "organization" | "conversation" | "participant" | "user" | "file" | "time";
+  missing: "organization" | "conversation" | "participant" | "user" | "file" | "time" | "message";
   file?: string | undefined;
+  message?: string | undefined;
 };
 
 /** What the refusal of a send may name. */

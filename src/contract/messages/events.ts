@@ -1,6 +1,17 @@
 import { z } from "zod";
 import { createdAt, isoTime } from "../identifiers.ts";
 
+/** The members of a message that name another. */
+export const references = {
+  replied_message_id: z.string().optional().meta({
+    description: "The `_id` of the message that it replies to, which may be gone. Absent if it replies to none.",
+  }),
+  forwarded_message_id: z.string().optional().meta({
+    description:
+      "The `_id` of the message that it forwards, which may be gone or of another conversation. Absent if it forwards none.",
+  }),
+};
+
 const timestamp = z.int().meta({ description: "Unix epoch seconds." });
 const freeForm = z.record(z.string(), z.unknown()).meta({ description: "The custom parameters, exactly as sent." });
 
@@ -19,7 +30,7 @@ const attachment = z.strictObject({
 
 /**
  * A message of a conversation, as recipients and history see it (seed, 2.4). Eight members are always present; `silent` of one that
- * was sent silently, and `expires_at` of one that ends.
+ * was sent silently, `expires_at` of one that ends, and the id of a message that it replies to or forwards.
  */
 export const messageSchema = z
   .strictObject({
@@ -33,6 +44,7 @@ export const messageSchema = z
     created_at: createdAt,
     silent,
     expires_at: expiresAt,
+    ...references,
   })
   .meta({ id: "Message" });
 

@@ -47,6 +47,14 @@ const expiresAt = z.iso.datetime({ offset: true }).optional().meta({
     "When it ends (ISO 8601), in the future and at most a year ahead: from then on it is delivered, listed, replayed, counted and told by a webhook no more, its content is removed, and open connections hear the same event as for a recall. The clock of the database decides.",
 });
 
+/** The members of a message that name another, in the contract's words of `said`. */
+export const referring = (said: { replied: string; forwarded: string }) => ({
+  replied_message_id: identifier.optional().meta({ description: said.replied }),
+  forwarded_message_id: identifier.optional().meta({ description: said.forwarded }),
+});
+
+const visible = "its `server_mid`; the sender must take part in its conversation, and it must be there";
+
 /** The members of every request that acts as a user. */
 export const envelope = {
   organizationId: identifier.meta({ description: "The organization of the sender and the recipients." }),
@@ -105,6 +113,10 @@ export function createSendMessageRequest(limits: PayloadLimits) {
       attachments,
       silent,
       expires_at: expiresAt,
+      ...referring({
+        replied: `The message that this one replies to: ${visible}.`,
+        forwarded: `The message that this one forwards: ${visible}.`,
+      }),
     })
     .refine(hasContent.check, hasContent.message)
     .meta({ ...meta, title: "NewMessage" });

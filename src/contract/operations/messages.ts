@@ -76,7 +76,7 @@ export function createMessageOperations(limits: PayloadLimits) {
           example: { ask: { mid: exampleMid, server_mid: messageExample._id, t: messageExample.t } },
         },
       },
-      errors: [...senderErrors, "conversation_not_found", "message_id_conflict"],
+      errors: [...senderErrors, "conversation_not_found", "message_not_found", "message_id_conflict"],
     }),
     sendSystemMessage: defineOperation({
       method: "post",

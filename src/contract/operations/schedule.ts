@@ -38,7 +38,14 @@ export function createScheduleOperations(limits: PayloadLimits) {
         },
         201: { description: "Scheduled.", schema: scheduledSend, example: scheduledSendExample },
       },
-      errors: [...senderErrors, "conversation_not_found", "sender_not_found", "message_id_conflict", "already_sent"],
+      errors: [
+        ...senderErrors,
+        "conversation_not_found",
+        "message_not_found",
+        "sender_not_found",
+        "message_id_conflict",
+        "already_sent",
+      ],
     }),
     getScheduled: defineOperation({
       method: "get",

@@ -3,7 +3,8 @@ import { entityName } from "../directory.ts";
 import { problemSchema } from "../errors/problem.ts";
 import { identifier, isoTime, userIds } from "../identifiers.ts";
 import type { PayloadLimits } from "../limits.ts";
-import { contentOfMessage, hasContent, silent } from "../messages/messages.ts";
+import { references } from "../messages/events.ts";
+import { contentOfMessage, hasContent, referring, silent } from "../messages/messages.ts";
 import { createInboxLines, exportedInboxLines } from "./inbox-lines.ts";
 import { endTime, pastTime } from "./times.ts";
 
@@ -37,6 +38,10 @@ export function createImportLines(limits: PayloadLimits) {
       created_at: pastTime("When it was written (ISO 8601)."),
       silent: silent.meta({ description: "As in a send. Imported messages count as unread nowhere in any case." }),
       expires_at: endTime("When it ends (ISO 8601). One that has ended is not stored."),
+      ...referring({
+        replied: "The message that it replies to, which need not exist. It is stored as given.",
+        forwarded: "The message that it forwards, which need not exist. It is stored as given.",
+      }),
     })
     .refine(hasContent.check, hasContent.message)
     .meta(meta);
@@ -106,6 +111,7 @@ export const exportLine = z
           created_at: isoTime,
           silent: z.literal(true).optional().meta({ description: "Present if it was sent silently." }),
           expires_at: isoTime.optional().meta({ description: "When it ends. Present if it was sent with that time." }),
+          ...references,
         }),
       })
       .meta({ id: "ExportMessageLine" }),

@@ -29,3 +29,12 @@ test("a silent send has another fingerprint, and a payload that ends with it", a
   expect(sent.fingerprint).not.toBe(fingerprintOf(["hi", "c", { a: 1 }, []]));
   expect(system.fingerprint).not.toBe(fingerprintOf([{ a: 1 }, ["bob"]]));
 });
+
+test("a send that names other messages has another fingerprint, and tells the log which", () => {
+  const named = { ...message, replied_message_id: "a", forwarded_message_id: "b" };
+  const sent = toMessageSend(caller, { ...envelope, message: named }, 1_000);
+  expect(sent.referred).toEqual(["a", "b"]);
+  expect(sent.payload).toEndWith(',"replied_message_id":"a","forwarded_message_id":"b"}}');
+  const alone = toMessageSend(caller, { ...envelope, message }, 1_000);
+  expect([alone.referred, alone.fingerprint === sent.fingerprint]).toEqual([undefined, false]);
+});

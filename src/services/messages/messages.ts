@@ -20,6 +20,7 @@ import type { AwaitedSends, Waited, WaitWish } from "../delivery/awaited-sends.t
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
 import type { OrganizationUse, TellStored } from "../limits/organization-use.ts";
 import { keptIdOf } from "./kept-ids.ts";
+import { referencesOf } from "./references.ts";
 import { systemPayloadOf } from "./system-event.ts";
 
 /** The response to a send, whether an earlier call stored it, and what is known of its delivery if the caller waited. */
@@ -50,9 +51,9 @@ export function refusalOf(
   { org: organization, kind = "message", sender, cid: conversation = "", mid = "" }: SendNames,
 ): HeraldError {
   if (verdict.outcome === "conflict") return errorAbout("message_id_conflict", { id: mid });
-  const { missing, file = "" } = verdict;
+  const { missing, file = "", message = "" } = verdict;
   if (missing === "time") return invalidRequest(expiryPointer({ kind }), "must be in the future");
-  return errorAbout(missingCodes[missing], { organization, sender, conversation, file });
+  return errorAbout(missingCodes[missing], { organization, sender, conversation, file, message });
 }
 
 /** Where a request says when its send expires. */
@@ -105,6 +106,8 @@ export function toMessageSend(
   permitSender(caller, senderId);
   const { id: mid, body, cid, x, attachments: attached, silent } = content;
   const { expiresAt, expires_at } = toExpiry("message", content.expires_at, createdAt);
+  const references = referencesOf(content);
+  const referred = Object.values(references) as string[];
   const id = createId();
   const files = attached.map(toNamedFile);
   const attachments = files.map((file) => ({ file_id: file.id, file_name: file.name }));
@@ -119,7 +122,9 @@ export function toMessageSend(
     created_at: toIso(createdAt),
     ...(silent && { silent }),
     ...(expires_at !== undefined && { expires_at }),
+    ...references,
   };
+  const options = optionsOf({ silent, expires_at, ...references });
   return {
     org: organizationId,
     kind: "message",
@@ -127,12 +132,13 @@ export function toMessageSend(
     cid,
     sender: senderId,
     mid,
-    fingerprint: mid === undefined ? "" : fingerprintOf([body, cid, x, attached, ...optionsOf({ silent, expires_at })]),
+    fingerprint: mid === undefined ? "" : fingerprintOf([body, cid, x, attached, ...options]),
     payload: JSON.stringify({ message }),
     files: files.length > 0 ? files : undefined,
     uids: undefined,
     silent,
     expiresAt,
+    referred: referred.length > 0 ? referred : undefined,
     createdAt,
     keyId: caller.keyId,
   };

@@ -12,6 +12,7 @@ import type {
   ExportReads,
   InboxExportReads,
 } from "../../store/transfer/ports.ts";
+import { referencesOf } from "../messages/references.ts";
 import { systemMessageLine } from "./export-inbox-lines.ts";
 import { inboxPages, userInboxPages } from "./export-inbox-pages.ts";
 import type { LinePages } from "./line-pages.ts";
@@ -142,7 +143,21 @@ function messageLine({ importId, payload }: ExportedMessage): ExportLine[] {
   const files = attachments.map(({ file_id, file_name }) => ({ name: file_name, file_id }));
   const options = { ...(silent && { silent }), ...(expires_at !== undefined && { expires_at }) };
   const named = { ...(files.length > 0 && { attachments: files }) };
-  return [{ message: { id: importId, cid, senderId: from, body, x, ...named, created_at, ...options } }];
+  return [
+    {
+      message: {
+        id: importId,
+        cid,
+        senderId: from,
+        body,
+        x,
+        ...named,
+        created_at,
+        ...options,
+        ...referencesOf(message),
+      },
+    },
+  ];
 }
 
 /** Checks what is read of a stored message, which Herald wrote. */

@@ -8,6 +8,7 @@ import { createImportLines } from "../../contract/transfer/lines.ts";
 import { isObject } from "../../lib/json/json-values.ts";
 import { createId, derivedIdOf, isUuidV7, joinIds, timeOfId } from "../../lib/text/ids.ts";
 import type { ImportItem } from "../../store/transfer/ports.ts";
+import { referencesOf } from "../messages/references.ts";
 import { createInboxLineReader } from "./import-inbox-lines.ts";
 import { requirePast } from "./line-times.ts";
 
@@ -39,6 +40,7 @@ export function createLineReader({ limits, participantsOfItem, now }: Options) {
   }
 
   function toMessage(value: unknown, { org, keepsIds }: ImportTarget): ImportItem[] {
+    const given = validate(schemas.message, value).message;
     const {
       id: importId,
       cid,
@@ -49,7 +51,7 @@ export function createLineReader({ limits, participantsOfItem, now }: Options) {
       created_at: createdAt,
       silent,
       expires_at: expiresAt,
-    } = validate(schemas.message, value).message;
+    } = given;
     requirePast("/message/created_at", createdAt, now());
     if (expiresAt !== undefined && expiresAt <= now()) return [];
     const files = attachments.map(({ file_id, name, size = 0, content_type }, index) => ({
@@ -69,6 +71,7 @@ export function createLineReader({ limits, participantsOfItem, now }: Options) {
       created_at: toIso(createdAt),
       ...(silent && { silent }),
       ...(expiresAt !== undefined && { expires_at: toIso(expiresAt) }),
+      ...referencesOf(given),
     };
     const hasOwnId = keepsIds && isUuidV7(importId) && Math.abs(timeOfId(importId) - createdAt) < idMayDifferMs;
     const id = hasOwnId ? importId : createId(createdAt);

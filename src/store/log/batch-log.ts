@@ -4,6 +4,7 @@ import { nameFiles } from "../files/files.ts";
 import type { NamedFile } from "../files/ports.ts";
 import { type KeptSend, keepInInboxes } from "../inbox/inbox-writes.ts";
 import { databaseTime } from "../messages/expiry-rule.ts";
+import { findVisible, visibleKeyOf } from "../messages/visible.ts";
 import type { BatchLog, NewSend, SendOutcome, SendVerdict } from "../ports.ts";
 import type { LogTransaction, LogWriter, Looking } from "./log-writer.ts";
 
@@ -20,6 +21,8 @@ export type Circumstances = {
   users: Set<string>;
   /** Those of the files that sends name by ids of their callers. */
   files: Set<string>;
+  /** Those of the messages that sends name which their senders see, by organization, sender and id. */
+  visible: Set<string>;
   /** The time of the database's clock, if a send expires; otherwise 0. */
   now: number;
 };
@@ -100,15 +103,16 @@ export function appendInTransaction(
 /** Reads the facts that decide the sends, in the state that their transaction sees. */
 export async function findCircumstances(sql: Looking, sends: NewSend[]): Promise<Circumstances> {
   const { rows } = sql;
-  const [known, conversations, participants, users, files, now] = await Promise.all([
+  const [known, conversations, participants, users, files, visible, now] = await Promise.all([
     findEarlier(rows, sends),
     findConversations(rows, sends),
     findParticipants(rows, sends),
     findUsers(rows, sends),
     findFiles(rows, sends),
+    findVisible(sql, sends),
     sends.some(({ expiresAt }) => expiresAt !== undefined) ? databaseTime(sql) : 0,
   ]);
-  return { known, conversations, participants, users, files, now };
+  return { known, conversations, participants, users, files, visible, now };
 }
 
 /** Why a send must not be stored; `undefined` if it may. `heads` holds the organizations that exist. */
@@ -128,7 +132,9 @@ function verdictOf(
   if (send.expiresAt !== undefined && send.expiresAt <= circumstances.now)
     return { outcome: "refused", missing: "time" };
   const file = missingFileOf(circumstances, send);
-  return file === undefined ? undefined : { outcome: "refused", missing: "file", file };
+  if (file !== undefined) return { outcome: "refused", missing: "file", file };
+  const message = unseenBy(circumstances, send);
+  return message === undefined ? undefined : { outcome: "refused", missing: "message", message };
 }
 
 function missingOf({ users, conversations, participants }: Circumstances, send: NewSend): Missing | undefined {
@@ -140,6 +146,10 @@ function missingOf({ users, conversations, participants }: Circumstances, send: 
 
 function missingFileOf({ files }: Circumstances, { org, files: named = [] }: NewSend): string | undefined {
   return named.find(({ id, isGiven }) => isGiven && !files.has(joinIds(org, id)))?.id;
+}
+
+function unseenBy({ visible }: Circumstances, { org, sender, referred = [] }: NewSend): string | undefined {
+  return referred.find((id) => !visible.has(visibleKeyOf(org, sender, id)));
 }
 
 async function findEarlier(rows: Finding, sends: NewSend[]): Promise<Map<string, Earlier>> {

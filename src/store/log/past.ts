@@ -13,6 +13,11 @@ export const beginning = Number.MIN_SAFE_INTEGER;
 /** The SQL condition that an event is a message of a conversation, sent or imported. */
 export const isMessageOf = (event: string) => `${event}.kind IN ('message', '${importedKind}')`;
 
+/** The same for the kind of an event. */
+export function isMessageKind(kind: string): boolean {
+  return kind === "message" || kind === importedKind;
+}
+
 /** The kinds of system messages, sent and imported. */
 export const systemKinds = ["system", importedSystemKind];
 

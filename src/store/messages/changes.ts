@@ -2,7 +2,7 @@ import { toSeconds } from "../../contract/identifiers.ts";
 import { applyEdit, recallPayload } from "../../contract/messages/changes.ts";
 import { isObject, parseJson } from "../../lib/json/json-values.ts";
 import type { LogTransaction, LogWriter, Looking } from "../log/log-writer.ts";
-import { importedKind, isIn } from "../log/past.ts";
+import { isIn, isMessageKind } from "../log/past.ts";
 import type { Row } from "../sql/driver.ts";
 import { forgetAnswers } from "../webhooks/answers.ts";
 import { blankEdit, blankMessages } from "./blanking.ts";
@@ -69,7 +69,7 @@ function outcomeOf(decided: Plan | Refused): ChangeOutcome {
 async function planEdit(sql: Looking, { org, sender, id, body, x, at }: NewEdit): Promise<EditPlan | Refused> {
   const { rows } = sql;
   const found = await lasting(sql, await rows.find<MessageRow>("event", messageColumns, [{ id, org }]));
-  const row = found.find(({ kind, payload }) => isMessage(kind) && payload !== "");
+  const row = found.find(({ kind, payload }) => isMessageKind(kind) && payload !== "");
   const conversation = row && (await findConversation(rows, org, row.cid));
   if (row === undefined || conversation === undefined || !isIn(conversation, row)) return refused("message");
   if (!(await isParticipant(rows, org, row.cid, sender))) return { ...refused("participant"), conversation: row.cid };
@@ -112,7 +112,7 @@ async function planRecall(sql: Looking, { org, sender, cid, ids: named }: NewRec
   const found = await lasting(sql, await rows.find<PlaceRow>("event", placeColumns, keys));
   const offsets = new Map<string, number>();
   for (const row of found)
-    if (isMessage(row.kind) && row.cid === cid && row.recalled_at === null && isIn(conversation, row))
+    if (isMessageKind(row.kind) && row.cid === cid && row.recalled_at === null && isIn(conversation, row))
       offsets.set(row.id, Number(row.offset));
   const message = ids.find((id) => !offsets.has(id));
   if (message !== undefined) return { ...refused("message"), message };
@@ -137,10 +137,6 @@ async function findConversation(rows: Looking["rows"], org: string, id: string):
 
 async function isParticipant(rows: Looking["rows"], org: string, cid: string, uid: string): Promise<boolean> {
   return (await rows.find<Row>("participant", ["uid"], [{ org, cid, uid }])).length > 0;
-}
-
-function isMessage(kind: string): boolean {
-  return kind === "message" || kind === importedKind;
 }
 
 function toObject(text: string | undefined): Record<string, unknown> | undefined {

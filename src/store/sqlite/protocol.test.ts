@@ -18,6 +18,7 @@ const anySend: fc.Arbitrary<NewSend> = fc.record({
   uids: fc.option(fc.array(anyIdentifier, { maxLength: 5 }), { nil: undefined }),
   silent: fc.constantFrom(true, undefined),
   expiresAt: fc.option(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), { nil: undefined }),
+  referred: fc.option(fc.array(anyIdentifier, { minLength: 1, maxLength: 2 }), { nil: undefined }),
   createdAt: fc.nat({ max: Number.MAX_SAFE_INTEGER }),
   keyId: anyIdentifier,
 });

@@ -121,7 +121,7 @@ export function unpackOutcomes(sends: readonly NewSend[], outcomes: readonly Sen
   });
 }
 
-const fieldsPerSend = 15;
+const fieldsPerSend = 16;
 
 /**
  * Packs sends into one text. The separator of identifiers works for JSON texts too, as they escape it (RFC 8259,
@@ -143,13 +143,14 @@ export function packSends(sends: readonly NewSend[]): string {
     kept,
     silent,
     expiresAt = "",
+    referred,
     createdAt,
     keyId,
   } of sends) {
     const [named, recipients, keeping] = [textOf(files), textOf(uids), textOf(kept)];
     const quiet = silent ? "1" : "";
     fields.push(org, kind, id, cid, sender, mid, fingerprint, payload);
-    fields.push(named, recipients, keeping, quiet, `${expiresAt}`, `${createdAt}`, keyId);
+    fields.push(named, recipients, keeping, quiet, `${expiresAt}`, textOf(referred), `${createdAt}`, keyId);
   }
   return fields.join(idSeparator);
 }
@@ -176,6 +177,7 @@ export function unpackSends(text: string): NewSend[] {
       kept: parsed<NonNullable<NewSend["kept"]>>(next()),
       silent: next() === "1" || undefined,
       expiresAt: Number(next()) || undefined,
+      referred: parsed<string[]>(next()),
       createdAt: Number(next()),
       keyId: next(),
     });

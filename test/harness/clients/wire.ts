@@ -10,6 +10,8 @@ export type Message = {
   created_at: string;
   silent?: true;
   expires_at?: string;
+  replied_message_id?: string;
+  forwarded_message_id?: string;
 };
 
 /** A message in a list. */
