@@ -24,6 +24,7 @@ type Event struct {
 	SystemRecall  *SystemRecallEvent `json:"system_message_delete"`
 	Read          *ReadEvent         `json:"message_read"`
 	InboxRead     *InboxReadEvent    `json:"system_message_read"`
+	Reaction      *ReactionEvent     `json:"message_reactions_update"`
 }
 
 // SystemMessage is a system message as it is delivered.
@@ -54,6 +55,17 @@ type EditEvent struct {
 	Body string         `json:"body"`
 	X    map[string]any `json:"x"`
 	T    int64          `json:"t"`
+}
+
+// ReactionEvent says that a participant has reacted to a message, or takes a reaction back. Lists have the counts.
+type ReactionEvent struct {
+	MID  string `json:"mid"`
+	CID  string `json:"cid"`
+	From string `json:"from"`
+	// Add is the reaction that was added, if one was.
+	Add string `json:"add,omitzero"`
+	// Remove is the reaction that was removed, if one was.
+	Remove string `json:"remove,omitzero"`
 }
 
 // RecallEvent says that messages were taken back.

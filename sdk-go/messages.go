@@ -100,6 +100,11 @@ func (c *Client) EditMessage(ctx context.Context, edit EditMessageRequest) error
 	return c.change(ctx, http.MethodPut, []string{"admin", "message"}, edit)
 }
 
+// React changes a participant's reactions to a message. What is there already, or is not, changes nothing.
+func (c *Client) React(ctx context.Context, reaction UpdateReactionsRequest) error {
+	return c.change(ctx, http.MethodPut, []string{"admin", "message", "reaction"}, reaction)
+}
+
 // RecallMessages takes messages of a conversation back: nobody can read them any more. It does so for all of them, or fails for all.
 func (c *Client) RecallMessages(ctx context.Context, recall RecallMessagesRequest) error {
 	return c.change(ctx, http.MethodDelete, []string{"admin", "message"}, forEveryone(recall))
@@ -135,6 +140,11 @@ func (c *Client) TrySystemMessage(ctx context.Context, send SendSystemMessageReq
 // TryEdit checks an edit and returns who would hear it. Nothing is changed.
 func (c *Client) TryEdit(ctx context.Context, edit EditMessageRequest) (*DryRun, error) {
 	return c.try(ctx, http.MethodPut, []string{"admin", "message"}, edit)
+}
+
+// TryReaction checks a change of reactions and returns who would hear it. Nothing is changed.
+func (c *Client) TryReaction(ctx context.Context, reaction UpdateReactionsRequest) (*DryRun, error) {
+	return c.try(ctx, http.MethodPut, []string{"admin", "message", "reaction"}, reaction)
 }
 
 // TryRecall checks a recall and returns who would hear it. Nothing is changed.

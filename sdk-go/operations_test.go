@@ -17,6 +17,7 @@ var operations = map[string]func(context.Context, *Client){
 	"sendMessage":       func(ctx context.Context, c *Client) { c.SendMessage(ctx, SendMessageRequest{}) },
 	"sendSystemMessage": func(ctx context.Context, c *Client) { c.SendSystemMessage(ctx, SendSystemMessageRequest{}) },
 	"editMessage":       func(ctx context.Context, c *Client) { c.EditMessage(ctx, EditMessageRequest{}) },
+	"updateReactions":   func(ctx context.Context, c *Client) { c.React(ctx, UpdateReactionsRequest{}) },
 	"recallSystemMessages": func(ctx context.Context, c *Client) {
 		c.RecallSystemMessages(ctx, RecallSystemMessagesRequest{})
 	},
@@ -163,6 +164,7 @@ func TestADryRunGoesToTheSameAddressWithAQueryAndGivesNoID(t *testing.T) {
 		func(c *Client) (*DryRun, error) { return c.TryMessage(t.Context(), envelope) },
 		func(c *Client) (*DryRun, error) { return c.TrySystemMessage(t.Context(), SendSystemMessageRequest{}) },
 		func(c *Client) (*DryRun, error) { return c.TryEdit(t.Context(), EditMessageRequest{}) },
+		func(c *Client) (*DryRun, error) { return c.TryReaction(t.Context(), UpdateReactionsRequest{}) },
 		func(c *Client) (*DryRun, error) { return c.TryRecall(t.Context(), RecallMessagesRequest{}) },
 		func(c *Client) (*DryRun, error) { return c.TrySystemRecall(t.Context(), RecallSystemMessagesRequest{}) },
 		func(c *Client) (*DryRun, error) { return c.TryRead(t.Context(), MarkReadRequest{}) },
@@ -176,9 +178,10 @@ func TestADryRunGoesToTheSameAddressWithAQueryAndGivesNoID(t *testing.T) {
 		}
 		asked = append(asked, server.seen()[at].method+" "+strings.TrimPrefix(server.seen()[at].path, "/base/admin/"))
 	}
-	const expected = "POST message?dry_run=true, POST message/system?dry_run=true, PUT message?dry_run=true, DELETE message?dry_run=true, " +
+	const expected = "POST message?dry_run=true, POST message/system?dry_run=true, PUT message?dry_run=true, " +
+		"PUT message/reaction?dry_run=true, DELETE message?dry_run=true, " +
 		"DELETE message/system?dry_run=true, PUT message/read?dry_run=true, PUT organizations/o/scheduled/s?dry_run=true"
-	if strings.Join(asked, ", ") != expected || strings.Contains(server.seen()[0].body, `"id"`) || !strings.Contains(server.seen()[3].body, `"type":"all"`) {
+	if strings.Join(asked, ", ") != expected || strings.Contains(server.seen()[0].body, `"id"`) || !strings.Contains(server.seen()[4].body, `"type":"all"`) {
 		t.Error(asked, server.seen())
 	}
 }

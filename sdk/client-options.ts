@@ -11,6 +11,7 @@ import type {
   Message,
   MessageDelete,
   MessageEdit,
+  MessageReactionsUpdate,
   MessageRead,
   SystemMessage,
   SystemMessageDelete,
@@ -73,6 +74,11 @@ export type ClientOptions<X = CustomParameters> = {
    * reconnect, an edit may be called again, which changes nothing.
    */
   onMessageEdit?: ((edit: MessageEdit<X>) => void) | undefined;
+  /**
+   * Called like `onMessageEdit` for each change of reactions. It counts nobody: `listMessages` with the `ids` of the message has the
+   * counts, and `client.conversation` keeps them up to date.
+   */
+  onMessageReactions?: ((update: MessageReactionsUpdate) => void) | undefined;
   /** Called like `onMessageEdit` for each recall: the app removes those of the messages that it has. */
   onMessageDelete?: ((recall: MessageDelete) => void) | undefined;
   /**
@@ -127,8 +133,14 @@ export type Client<X = CustomParameters> = {
 
   /** A page of the user's conversations, most recently active first. */
   listConversations(options?: { limit?: number; cursor?: string }): Promise<ConversationPage>;
-  /** The history of a conversation, newest first, or oldest first with `after`. */
-  listMessages(options: { cid: string; limit?: number; before?: string; after?: string }): Promise<ListedMessage<X>[]>;
+  /** The history of a conversation, newest first, or oldest first with `after`; or those of `ids`, at most 100. */
+  listMessages(options: {
+    cid: string;
+    limit?: number;
+    before?: string;
+    after?: string;
+    ids?: string[];
+  }): Promise<ListedMessage<X>[]>;
   /**
    * The address of a file that a message names, for an `<img>` or a link: it needs no token, and is valid for 10 minutes, for this
    * user. `undefined` if no message of the user's conversations names the file, as after a recall. Ask again when it has expired.

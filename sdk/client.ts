@@ -92,6 +92,10 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
       call(() => views.current()?.handlers.system_message_delete(recall));
       call(() => options.onSystemMessageDelete?.(recall));
     },
+    message_reactions_update(update) {
+      call(() => views.current()?.handlers.message_reactions_update(update));
+      call(() => options.onMessageReactions?.(update));
+    },
     message_read: (read) => call(() => options.onMessageRead?.(read)),
     system_message_read(read) {
       call(() => views.current()?.handlers.system_message_read(read));

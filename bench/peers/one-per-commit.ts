@@ -69,11 +69,12 @@ const awaited: AwaitedSends = { follow: (_send, _wish, append) => append() };
 const services = {
   messages: createMessages({ ...store, use, clock, awaited }),
   reads: { mark: neverUsed, markAs: neverUsed },
-  changes: { edit: neverUsed, recall: neverUsed, recallSystem: neverUsed },
+  changes: { edit: neverUsed, react: neverUsed, recall: neverUsed, recallSystem: neverUsed },
   dryRuns: {
     message: neverUsed,
     systemMessage: neverUsed,
     edit: neverUsed,
+    react: neverUsed,
     recall: neverUsed,
     recallSystem: neverUsed,
     read: neverUsed,

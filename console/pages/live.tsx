@@ -16,6 +16,7 @@ const kinds = [
   ["message", "Messages"],
   ["system_message", "System messages"],
   ["message_edit", "Edits"],
+  ["message_reactions_update", "Reactions"],
   ["message_delete", "Recalls"],
   ["system_message_delete", "Recalls of system messages"],
   ["message_read", "Reads"],

@@ -98,6 +98,7 @@ const badges = {
   message: ["accent", "message"],
   system_message: ["system", "system"],
   message_edit: ["warn", "edit"],
+  message_reactions_update: ["plain", "reaction"],
   message_delete: ["bad", "recall"],
   system_message_delete: ["bad", "recall"],
   message_read: ["plain", "read"],
@@ -116,6 +117,10 @@ function textOf(heard: Heard): string {
   if (heard.kind === "message_read") return `has read ${heard.message.ids.join(", ")}`.slice(0, 200);
   if (heard.kind === "message_delete" || heard.kind === "system_message_delete")
     return `has taken back ${heard.message.ids.join(", ")}`.slice(0, 200);
+  if (heard.kind === "message_reactions_update") {
+    const { add, remove } = heard.message;
+    return [add && `+ ${add}`, remove && `− ${remove}`].filter((one) => one !== undefined).join(" ");
+  }
   if (heard.message.body !== "") return heard.message.body.slice(0, 200);
   return heard.kind === "message" ? heard.message.attachments.map(({ file_name }) => file_name).join(", ") : "";
 }

@@ -5,6 +5,7 @@ import type {
   Message,
   MessageDelete,
   MessageEdit,
+  MessageReactionsUpdate,
   MessageRead,
   SystemMessage,
   SystemMessageDelete,
@@ -17,6 +18,7 @@ export type Heard = { number: number; heardAt: number } & (
   | { kind: "message"; message: Message }
   | { kind: "system_message"; message: SystemMessage }
   | { kind: "message_edit"; message: MessageEdit }
+  | { kind: "message_reactions_update"; message: MessageReactionsUpdate }
   | { kind: "message_delete"; message: MessageDelete }
   | { kind: "system_message_delete"; message: SystemMessageDelete }
   | { kind: "message_read"; message: MessageRead }
@@ -49,6 +51,8 @@ const slack = 250; // so that the oldest are dropped in batches, not at each eve
 function hear(event: FeedEvent, what: { number: number; heardAt: number }): Heard {
   if ("message" in event) return { ...what, kind: "message", message: event.message };
   if ("message_edit" in event) return { ...what, kind: "message_edit", message: event.message_edit };
+  if ("message_reactions_update" in event)
+    return { ...what, kind: "message_reactions_update", message: event.message_reactions_update };
   if ("message_delete" in event) return { ...what, kind: "message_delete", message: event.message_delete };
   if ("system_message_delete" in event)
     return { ...what, kind: "system_message_delete", message: event.system_message_delete };

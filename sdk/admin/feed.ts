@@ -7,6 +7,7 @@ import type {
   Message,
   MessageDelete,
   MessageEdit,
+  MessageReactionsUpdate,
   MessageRead,
   SystemMessage,
   SystemMessageDelete,
@@ -46,6 +47,10 @@ export type FeedEvent =
   | {
       /** A user has seen or read system messages in the inbox. */
       system_message_read: SystemMessageRead;
+    }
+  | {
+      /** A reaction. */
+      message_reactions_update: MessageReactionsUpdate;
     };
 
 /**
@@ -168,6 +173,7 @@ async function* readFeed(
     system_message_delete: (system_message_delete) => read.push({ system_message_delete }),
     message_read: (message_read) => read.push({ message_read }),
     system_message_read: (system_message_read) => read.push({ system_message_read }),
+    message_reactions_update: (message_reactions_update) => read.push({ message_reactions_update }),
     session: () => undefined,
     last_activity: () => undefined,
     response: () => undefined,

@@ -23,6 +23,7 @@ const recall = {
   senderId: "u",
   messageDelete: { cid: "c", ids: ["m"], type: "all" as const },
 };
+const reaction = { organizationId: "o", senderId: "u", messageReaction: { mid: "m", add: "👍" } };
 const read = { organizationId: "o", senderId: "u", messageRead: { cid: "c" } };
 const order = { send_at: "2026-12-01T09:00:00Z", request: send };
 const page = { limit: 1, cursor: "x" };
@@ -32,6 +33,7 @@ const bytes = () => new Response("{}\n").body ?? new ReadableStream<Uint8Array>(
 const calls: Record<string, Call[]> = {
   sendMessage: [(a, o) => a.sendMessage(send, { ...o, wait: 1 }), (a, o) => a.tryMessage(send, o)],
   editMessage: [(a, o) => a.editMessage(edit, o), (a, o) => a.tryEdit(edit, o)],
+  updateReactions: [(a, o) => a.react(reaction, o), (a, o) => a.tryReaction(reaction, o)],
   recallMessages: [(a, o) => a.recallMessages(recall, o), (a, o) => a.tryRecall(recall, o)],
   sendSystemMessage: [
     (a, o) => a.sendSystemMessage(system, { ...o, wait: 1 }),

@@ -50,9 +50,23 @@ export type ImportRecord =
         created_at: string;
       };
     }
+  | ReactionRecord
   | ImportSystemMessageRecord
   | SystemMessageReadRecord
   | InboxRangeRecord;
+
+/** A line about a reaction to a message. */
+export type ReactionRecord = {
+  /** A reaction. */
+  reaction: {
+    /** The `id` of the message. */
+    mid: string;
+    /** Who reacted. */
+    senderId: string;
+    /** The reaction. */
+    reaction: string;
+  };
+};
 
 /** A line of an export, which an import takes. The participants of a conversation beyond those in its line come in lines of their own. */
 export type ExportRecord =
@@ -129,6 +143,7 @@ export type ExportRecord =
         forwarded_message_id?: string;
       };
     }
+  | ReactionRecord
   | ExportSystemMessageRecord
   | SystemMessageReadRecord
   | InboxRangeRecord;

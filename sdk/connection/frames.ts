@@ -2,6 +2,7 @@ import type {
   Message,
   MessageDelete,
   MessageEdit,
+  MessageReactionsUpdate,
   MessageRead,
   ResponseError,
   SystemMessage,
@@ -21,6 +22,7 @@ export type Events<X> = {
   system_message_delete: SystemMessageDelete;
   message_read: MessageRead;
   system_message_read: SystemMessageRead;
+  message_reactions_update: MessageReactionsUpdate;
   session: object;
   last_activity: Record<string, unknown>;
 };
@@ -41,6 +43,7 @@ const names = [
   "session",
   "last_activity",
   "system_message_read",
+  "message_reactions_update",
 ] as const;
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
@@ -48,7 +51,7 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 /** Whether a member of a frame has what every event of its name has: an id, or ids, and its author. */
 function isEvent<X, Name extends keyof Events<X>>(name: Name, value: unknown): value is Events<X>[Name] {
   if (!isObject(value)) return false;
-  const { from, _id, id = _id, ids } = value;
+  const { from, _id, mid = _id, id = mid, ids } = value;
   return unsigned.includes(name) || (!!from && (typeof id === "string" || Array.isArray(ids)));
 }
 

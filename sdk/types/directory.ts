@@ -147,7 +147,8 @@ export type FeedEventKind =
   | "message_delete"
   | "system_message_delete"
   | "message_read"
-  | "system_message_read";
+  | "system_message_read"
+  | "message_reactions_update";
 
 /** Restricts a feed to the events that match all given members. */
 export type FeedFilter = {
@@ -155,7 +156,7 @@ export type FeedFilter = {
   kind?: FeedEventKind;
   /** Only events of these kinds. */
   types?: FeedEventKind[];
-  /** Only messages of this conversation, their edits, recalls and reads, and system messages that were sent to it, with their recalls. */
+  /** Only messages of this conversation, their edits, recalls, reactions and reads, and system messages that were sent to it, with their recalls. */
   cid?: string;
   /** Only events that this user sends or receives, live: a feed with it cannot begin after a cursor. */
   uid?: string;

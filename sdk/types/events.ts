@@ -60,6 +60,30 @@ export type ListedMessage<X = CustomParameters> = Message<X> & {
   edited_at?: string;
   /** When it was last edited, or else was sent; only in lists over a WebSocket. */
   updated_at?: string;
+  /** How users have reacted to it, if any has. */
+  reactions?: MessageReactions;
+};
+
+/** How users have reacted to a message. */
+export type MessageReactions = {
+  /** How the user who lists has reacted. Absent in lists by API key. */
+  own?: string[];
+  /** How many users have reacted, by reaction. */
+  total: Record<string, number>;
+};
+
+/** A participant has reacted to a message, or takes a reaction back. It counts nobody: lists have the counts. */
+export type MessageReactionsUpdate = {
+  /** The `_id` of the message. */
+  mid: string;
+  /** The conversation of the message. */
+  cid: string;
+  /** The user who reacted. */
+  from: string;
+  /** The reaction that was added, if one was. */
+  add?: string;
+  /** The reaction that was removed, if one was. */
+  remove?: string;
 };
 
 /** An edit: from now on, the message `id` says this. `t` is in Unix seconds. */

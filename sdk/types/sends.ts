@@ -137,7 +137,26 @@ export type MessageDeleteEnvelope = {
   };
 };
 
-/** The response to an edit or a recall. */
+/** The body of `PUT /admin/message/reaction`. It needs `add`, `remove` or both, which must differ. */
+export type MessageReactionEnvelope = {
+  /** The organization. */
+  organizationId: string;
+
+  /** The participant who reacts. */
+  senderId: string;
+
+  /** The message, and what changes. */
+  messageReaction: {
+    /** The `server_mid` of the message. */
+    mid: string;
+    /** The reaction to add: an emoji, or another text of at most 10 characters. */
+    add?: string;
+    /** The reaction to remove. */
+    remove?: string;
+  };
+};
+
+/** The response to an edit, a reaction or a recall. */
 export type ChangeAnswer = {
   /** It is stored. */
   success: true;

@@ -64,6 +64,29 @@ test("a view reads the last messages and the unread count, and follows messages,
   expect(before.messages.map(({ body }) => body)).toEqual(["m1", "m2", "m3"]); // a snapshot does not change
 });
 
+test("reactions are read again, once for all that come meanwhile, and only of messages that are shown", async () => {
+  using app = await openView();
+  const react = (mid: string) => ({ message_reactions_update: { mid, cid: "c", from: "alice", add: "👍" } });
+  for (const mid of ["unknown", "m2", "m1", "m2"]) app.socket.send(react(mid));
+  const shown = () => app.view.getSnapshot().messages.map(({ reactions }) => reactions?.total);
+  const [first] = await app.socket.requests.take(1);
+  expect(first).toMatchObject({ name: "message_list", parameters: { cid: "c", ids: ["m2"] } });
+  const counted = (id: string, count: number) => ({
+    ...message(id).message,
+    reactions: { own: [], total: { "👍": count } },
+  });
+  if (first) app.socket.answer(first, { messages: [counted("m2", 1)] });
+  const [second] = await app.socket.requests.take(1);
+  expect(second?.parameters).toEqual({ cid: "c", ids: ["m1", "m2"] });
+  if (second) app.socket.answer(second, { messages: [counted("m2", 2), counted("m1", 1)] });
+  await until(app.view, () => shown()[1]?.["👍"] === 2);
+  expect(shown()).toEqual([{ "👍": 1 }, { "👍": 2 }, undefined]);
+  app.socket.send({ message_reactions_update: { mid: "m1", cid: "c", from: "alice", remove: "👍" } });
+  const [third] = await app.socket.requests.take(1);
+  if (third) app.socket.answer(third, { messages: [message("m1").message] });
+  await until(app.view, () => shown()[0] === undefined);
+});
+
 test("a message twice is shown once, and a snapshot stays the same until something changes", async () => {
   using app = await openView();
   app.socket.send(message("m3"));

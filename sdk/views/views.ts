@@ -2,6 +2,7 @@ import type { Handlers } from "../connection/frames.ts";
 import { isLastPage } from "../connection/pages.ts";
 import type { ConversationSummary, CustomParameters, ListedMessage } from "../types.ts";
 import { createInbox, type InboxSource } from "./inbox.ts";
+import { createRecounts, withReactions } from "./recounts.ts";
 import { createView, type View } from "./view.ts";
 
 /**
@@ -61,7 +62,7 @@ export type ConversationsView = View<ConversationsSnapshot> & {
 export type Source<X> = InboxSource<X> & {
   /** What became of it. */
   readonly state: string;
-  listMessages(page: { cid: string; limit: number; before?: string }): Promise<ListedMessage<X>[]>;
+  listMessages(page: { cid: string; limit?: number; before?: string; ids?: string[] }): Promise<ListedMessage<X>[]>;
   listConversations(page: { limit: number; cursor?: string }): Promise<{
     conversations: ConversationSummary[];
     cursor: string | null;
@@ -70,7 +71,13 @@ export type Source<X> = InboxSource<X> & {
 };
 type ViewHandlers<X> = Pick<
   Handlers<X>,
-  "message" | "message_edit" | "message_delete" | "system_message" | "system_message_delete" | "system_message_read"
+  | "message"
+  | "message_edit"
+  | "message_delete"
+  | "message_reactions_update"
+  | "system_message"
+  | "system_message_delete"
+  | "system_message_read"
 >;
 type Messages<X> = readonly ListedMessage<X>[];
 /** An event, as what it does to the messages of its conversation. Repeated, it changes nothing. */
@@ -89,7 +96,12 @@ const loaded = { isLoaded: true, error: undefined };
  */
 export function createViews<X>(source: Source<X>, user: () => unknown, onThrown: (error: unknown) => void) {
   /** Those with listeners. */
-  const live = new Set<{ cid: string; hear(change: Change<X>): void; reload(isGap: boolean): void }>();
+  const live = new Set<{
+    cid: string;
+    hear(change: Change<X>): void;
+    recount(mid: string): void;
+    reload(isGap: boolean): void;
+  }>();
   let isListed = false; // the list has listeners
   let isListing = false;
   let isListStale = false;
@@ -170,8 +182,18 @@ export function createViews<X>(source: Source<X>, user: () => unknown, onThrown:
       onThrown,
     );
     const { getSnapshot } = view;
+    const recount = createRecounts<X>(
+      (ids) => source.listMessages({ cid, ids }),
+      (found) => {
+        const copies = new Map(found.map((message) => [message._id, message]));
+        entry.hear((messages) => messages.map((message) => withReactions(message, copies.get(message._id) ?? message)));
+      },
+    );
     const entry = {
       cid,
+      recount(mid: string) {
+        if (reads.size > 0 || getSnapshot().messages.some(({ _id }) => _id === mid)) recount(mid);
+      },
       hear(change: Change<X>) {
         for (const changes of reads) changes.push(change);
         const { messages, hasOlder } = getSnapshot();
@@ -236,6 +258,9 @@ export function createViews<X>(source: Source<X>, user: () => unknown, onThrown:
     message_edit({ id, cid, body, x, t }) {
       const edit = { body, x, edited_at: new Date(t * 1000).toISOString() };
       hear(cid, (messages) => messages.map((message) => (message._id === id ? { ...message, ...edit } : message)));
+    },
+    message_reactions_update({ mid, cid }) {
+      for (const view of live) if (view.cid === cid) view.recount(mid);
     },
     message_delete({ ids, cid }) {
       hear(cid, (messages) => messages.filter(({ _id }) => !ids.includes(_id)));

@@ -29,6 +29,7 @@ import { addScheduleCommands } from "./commands/schedule/schedule.ts";
 import { addBatchCommand } from "./commands/send/batch.ts";
 import { addEditCommand } from "./commands/send/edit.ts";
 import { addSendMessageCommand } from "./commands/send/message.ts";
+import { addReactCommand } from "./commands/send/react.ts";
 import { addRecallCommand } from "./commands/send/recall.ts";
 import { addSendSystemCommand } from "./commands/send/system.ts";
 import { addServeCommand } from "./commands/serve.ts";
@@ -94,6 +95,7 @@ export function createProgram(output: Output): Command {
   addSendSystemCommand(send, output);
   addBatchCommand(program, output);
   addEditCommand(program, output);
+  addReactCommand(program, output);
   addRecallCommand(program, output);
   addReadCommand(program, output);
   addScheduleCommands(program, output);

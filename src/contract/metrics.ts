@@ -86,7 +86,7 @@ export const metricCatalogue = {
     "How long the oldest committed row of the outbox has been waiting; 0 if none is. Nodes with one outbox report the same. Only with HERALD_OUTBOX_URL. Read every 5 s or less often; absent while it cannot be read.",
   ),
   herald_deliveries_total: counter(
-    "Deliveries to connections, by kind (message, system_message, message_edit, message_delete, system_message_delete, message_read, system_message_read). A message delivered to two connections counts twice.",
+    "Deliveries to connections, by kind (message, system_message, message_edit, message_delete, system_message_delete, message_read, system_message_read, message_reactions_update). A message delivered to two connections counts twice.",
     "kind",
   ),
   herald_delivery_latency_seconds: histogram(

@@ -16,6 +16,7 @@ export function createGatewayFigures({ nodeId, clock, steadyClock }: Dependencie
     system_message_delete: 0,
     message_read: 0,
     system_message_read: 0,
+    message_reactions_update: 0,
   };
   const latency = {
     own: createHistogram(spanBuckets),

@@ -32,6 +32,7 @@ import inbox from "./migrations/0031-inbox.sql" with { type: "text" };
 import importedInboxes from "./migrations/0032-imported-inboxes.sql" with { type: "text" };
 import webhookEvents from "./migrations/0033-webhook-events.sql" with { type: "text" };
 import deliveriesOfUsers from "./migrations/0034-deliveries-of-users.sql" with { type: "text" };
+import reactions from "./migrations/0035-reactions.sql" with { type: "text" };
 
 /**
  * A change of the schema. After an `expand`, earlier versions continue to work; after a `contract`, only versions that
@@ -84,6 +85,7 @@ export const migrations: readonly Migration[] = [
   migrationOf("0032-imported-inboxes", importedInboxes),
   migrationOf("0033-webhook-events", webhookEvents),
   migrationOf("0034-deliveries-of-users", deliveriesOfUsers),
+  migrationOf("0035-reactions", reactions),
 ];
 
 /**

@@ -32,6 +32,7 @@ import { createMessageChanges } from "./messages/changes.ts";
 import { createErasureReads, createErasureWrites } from "./messages/erasure.ts";
 import { createExpiryReads, createExpiryWrites } from "./messages/expiry.ts";
 import { createHistory, createMissedEvents } from "./messages/history.ts";
+import { createReactions } from "./messages/reactions.ts";
 import { createSentReads } from "./messages/sent.ts";
 import { createSystemRecalls } from "./messages/system-recalls.ts";
 import type { BusSecrets, NodeRegistry } from "./ports.ts";
@@ -42,6 +43,7 @@ import { createScheduleReads } from "./schedule/schedule-reads.ts";
 import { createScheduleWrites } from "./schedule/schedule-writes.ts";
 import type { Driver, Reader, TellMigration } from "./sql/driver.ts";
 import { createInboxExportReads } from "./transfer/export-inbox-reads.ts";
+import { createReactionExportReads } from "./transfer/export-reactions.ts";
 import { createExportReads } from "./transfer/export-reads.ts";
 import { createImportWrites } from "./transfer/import-writes.ts";
 import { createWebhookDeliveryReads, createWebhookDeliveryWrites } from "./webhooks/deliveries.ts";
@@ -72,6 +74,7 @@ export function createWrites({ driver, thread, announce }: WriteOptions) {
     imports: createImportWrites({ writer }),
     changes: createMessageChanges({ writer }),
     systemRecalls: createSystemRecalls({ writer }),
+    reactions: createReactions({ writer }),
     expiry: createExpiryWrites({ writer }),
     inboxes: createInboxWrites({ writer }),
     erasures: createErasureWrites({ driver, writer }),
@@ -160,6 +163,7 @@ export function createStore({ reader, writes, announce, observer, batchSize, ove
     sent: createSentReads({ reader }),
     changes: writes.changes,
     systemRecalls: writes.systemRecalls,
+    reactions: writes.reactions,
     expiry: { ...createExpiryReads({ reader }), ...writes.expiry, isShared: reader.dialect.isShared },
     inboxes: { ...createInboxReads({ reader }), ...writes.inboxes },
     erasures: { ...createErasureReads({ reader }), ...writes.erasures },
@@ -168,7 +172,11 @@ export function createStore({ reader, writes, announce, observer, batchSize, ove
     userDeliveries: { ...createNewestEvents({ reader }), ...createUserDeliveryReads({ reader }) },
     checks: writes.batches,
     retention: { ...createRetentionReads({ reader }), ...writes.retention },
-    exports: { ...createExportReads({ reader }), ...createInboxExportReads({ reader }) },
+    exports: {
+      ...createExportReads({ reader }),
+      ...createInboxExportReads({ reader }),
+      ...createReactionExportReads({ reader }),
+    },
     readMarks: { ...createReadMarkReads({ reader }), ...writes.readMarks },
     imports: { ...writes.imports, rowsOfPart: reader.dialect.rowsOfImport },
     files: { ...createFileReads({ reader }), ...writes.files },

@@ -39,6 +39,7 @@ const others = [
   "sendBatch",
   "markRead",
   "editMessage",
+  "updateReactions",
   "recallMessages",
   "recallSystemMessages",
   "createFile",

@@ -66,6 +66,11 @@ const bodies: Record<string, (ids: Ids) => object> = {
     senderId: uid,
     messageEdit: { id: messageId, body: "y" },
   }),
+  updateReactions: ({ org, uid, messageId }) => ({
+    organizationId: org,
+    senderId: uid,
+    messageReaction: { mid: messageId, add: "y" },
+  }),
   recallMessages: ({ org, uid, cid, messageId }) => ({
     organizationId: org,
     senderId: uid,

@@ -77,6 +77,7 @@ export const names: Names = {
   "ImportLine.conversation": "ImportConversation",
   "ImportLine.participant": "ImportParticipant",
   "ImportLine.message": "ImportMessage",
+  "ImportLine.reaction": "ImportReaction",
   "ImportLine.system_message": "ImportSystemMessage",
   "ImportLine.system_message_read": "ImportSystemMessageRead",
   "ImportLine.inbox_range": "ImportInboxRange",
@@ -86,6 +87,7 @@ export const names: Names = {
   "ExportLine.conversation": "ExportConversation",
   "ExportLine.participant": "ExportParticipant",
   "ExportLine.message": "ExportMessage",
+  "ExportLine.reaction": "ExportReaction",
   "ExportLine.system_message": "ExportSystemMessage",
   "ExportLine.system_message_read": "ExportSystemMessageRead",
   "ExportLine.inbox_range": "ExportInboxRange",
@@ -98,4 +100,7 @@ export const names: Names = {
   "Event.message_delete": "MessageDelete",
   "Event.system_message_delete": "SystemMessageDelete",
   "Event.message_read": "MessageRead",
+  "Event.message_reactions_update": "MessageReactionsUpdate",
+  "ListedMessage.reactions": "MessageReactions",
+  "ReportedMessage.reactions": "MessageReactions",
 };

@@ -19,7 +19,7 @@ type Props = {
 
 /** A message of a conversation, what the key may do about it, and who has it. */
 export function Said({ message, participants, onAsk, onChange }: Props) {
-  const { from, body, attachments, x, created_at, edited_at, _id } = message;
+  const { from, body, attachments, x, created_at, edited_at, reactions, _id } = message;
   const { can, me } = useConsole();
   const [isOpen, setIsOpen] = useState(false);
   const [asks, setAsks] = useState<"edit" | "recall">();
@@ -62,6 +62,7 @@ export function Said({ message, participants, onAsk, onChange }: Props) {
         )}
       </div>
       {body !== "" && <p class="said-body">{body}</p>}
+      {reactions !== undefined && <Reactions total={reactions.total} />}
       {attachments.length > 0 && <AttachedFiles attachments={attachments} />}
       {hasParameters && <pre class="code">{JSON.stringify(x, undefined, 2)}</pre>}
       <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
@@ -78,6 +79,17 @@ export function Said({ message, participants, onAsk, onChange }: Props) {
         />
       )}
     </article>
+  );
+}
+
+/** How many users have reacted to a message, by reaction. */
+function Reactions({ total }: { total: Record<string, number> }) {
+  return (
+    <p class="fine">
+      {Object.entries(total)
+        .map(([reaction, count]) => `${reaction} ${count}`)
+        .join(" · ")}
+    </p>
   );
 }
 

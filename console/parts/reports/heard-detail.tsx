@@ -7,6 +7,7 @@ const titles = {
   message: "Message",
   system_message: "System message",
   message_edit: "Message edited",
+  message_reactions_update: "Reaction",
   message_delete: "Messages taken back",
   system_message_delete: "System messages taken back",
   message_read: "Messages read",

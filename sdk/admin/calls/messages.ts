@@ -5,6 +5,7 @@ import type {
   MessageDeleteEnvelope,
   MessageEditEnvelope,
   MessageEnvelope,
+  MessageReactionEnvelope,
   ReadEnvelope,
   SystemMessageAnswer,
   SystemMessageDeleteEnvelope,
@@ -15,7 +16,7 @@ import { createUuid } from "../../uuid.ts";
 import type { CallOptions, Exchange, Request } from "../exchange.ts";
 import { preferenceOf, type SendOptions, withDelivery } from "../wait.ts";
 
-/** Creates the calls that send, edit, take back and mark as read. */
+/** Creates the calls that send, edit, react, take back and mark as read. */
 export function createMessageCalls(exchange: Exchange, request: Request) {
   /** Sends what is idempotent by its id, and may wait for its delivery. */
   async function send<Answer extends object>(
@@ -64,6 +65,14 @@ export function createMessageCalls(exchange: Exchange, request: Request) {
     /** Checks an edit and returns who would hear it, without storing anything. */
     async tryEdit(envelope: MessageEditEnvelope, options: CallOptions = {}): Promise<DryRunAnswer> {
       return request("PUT", "/admin/message?dry_run=true", envelope, options);
+    },
+    /** Changes a participant's reactions to a message. What is there already, or is not, changes nothing. */
+    async react(envelope: MessageReactionEnvelope, options: CallOptions = {}): Promise<ChangeAnswer> {
+      return request("PUT", "/admin/message/reaction", envelope, options);
+    },
+    /** Checks a change of reactions and returns who would hear it, without storing anything. */
+    async tryReaction(envelope: MessageReactionEnvelope, options: CallOptions = {}): Promise<DryRunAnswer> {
+      return request("PUT", "/admin/message/reaction?dry_run=true", envelope, options);
     },
     /**
      * Takes messages of one conversation back, all or none. If the response is lost, the call is retried, and then rejects with

@@ -88,6 +88,7 @@ describe.each(installed)("%s completes", (shell) => {
       "message",
       "message_delete",
       "message_edit",
+      "message_reactions_update",
       "message_read",
       "system_message",
       "system_message_delete",

@@ -4,6 +4,7 @@ import type {
   Message,
   MessageDelete,
   MessageEdit,
+  MessageReactionsUpdate,
   MessageRead,
   SystemMessage,
   SystemMessageDelete,
@@ -45,6 +46,7 @@ export function renderEvent(event: FeedEvent, style: Style): string {
   if ("message" in event) return renderMessage(event.message, style);
   if ("system_message" in event) return renderSystemMessage(event.system_message, style);
   if ("message_edit" in event) return renderEdit(event.message_edit, style);
+  if ("message_reactions_update" in event) return renderReaction(event.message_reactions_update, style);
   if ("message_delete" in event) return renderRecall(event.message_delete, style);
   if ("system_message_delete" in event) return renderSystemRecall(event.system_message_delete, style);
   if ("system_message_read" in event) return renderInboxRead(event.system_message_read, style);
@@ -64,6 +66,15 @@ function renderMessage({ created_at, cid, from, body, attachments, x }: Message,
   ];
   const first = lines.length === 1 ? `${head}  ${lines[0]}` : head;
   return [first, ...below.map((line) => `${indent}${line}`)].join("\n");
+}
+
+/** A reaction: the id of the message, and what was added and removed. */
+function renderReaction({ mid, cid, from, add, remove }: MessageReactionsUpdate, style: Style): string {
+  const changes = [add && `+ ${printableLine(add)}`, remove && `− ${printableLine(remove)}`]
+    .filter((one) => one)
+    .join(" ");
+  const head = [style.cyan(printableLine(cid)), style.magenta("reaction"), style.bold(printableLine(from)), changes];
+  return [...head, style.dim(printableLine(mid))].join("  ");
 }
 
 /** An edit: the id of the message, and its new text and `x` below. */

@@ -9,6 +9,7 @@ export const eventNames = {
   system_recall: "system_message_delete",
   read: "message_read",
   system_read: "system_message_read",
+  reaction: "message_reactions_update",
 } as const satisfies Partial<Record<EventKind, string>>;
 
 /** The name of an event that clients hear. */

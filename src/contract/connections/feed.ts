@@ -11,11 +11,11 @@ const feedFilter = z.strictObject({
   types: z.array(names).min(1).optional().meta({ description: "Only events of these kinds." }),
   cid: identifier.optional().meta({
     description:
-      "Only messages of this conversation, their edits, recalls and reads, and system messages that were sent to it, and their recalls.",
+      "Only messages of this conversation, their edits, recalls, reactions and reads, and system messages that were sent to it, and their recalls.",
   }),
   uid: identifier.optional().meta({
     description:
-      "Only events that this user sends or receives: messages, edits and recalls in conversations that the user participates in at that moment, system messages that the user receives or sent, among them those to everyone, and their recalls, and reads of or by the user. Follows what is live only: it cannot be combined with `after`.",
+      "Only events that this user sends or receives: messages, edits, recalls and reactions in conversations that the user participates in at that moment, system messages that the user receives or sent, among them those to everyone, and their recalls, and reads of or by the user. Follows what is live only: it cannot be combined with `after`.",
   }),
 });
 

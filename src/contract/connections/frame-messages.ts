@@ -8,6 +8,7 @@ import {
   messageDeleteExample,
   messageEditExample,
   messageExample,
+  messageReactionsUpdateExample,
   messageReadExample,
   systemMessageDeleteExample,
   systemMessageExample,
@@ -21,6 +22,7 @@ import {
   messageDeleteEvent,
   messageEditEvent,
   messageEvent,
+  messageReactionsUpdateEvent,
   sessionEvent,
   systemMessageDeleteEvent,
   systemMessageEvent,
@@ -237,6 +239,13 @@ export const frameEvents = {
       "Messages in one of the user's conversations were taken back. A client removes those that it knows; hearing it again changes nothing.",
     schema: messageDeleteEvent,
     example: { message_delete: messageDeleteExample },
+  },
+  message_reactions_update: {
+    title: "Message reactions update",
+    summary:
+      "A participant has reacted to a message in one of the user's conversations, or takes a reaction back. A client that does not know the message ignores it. It counts nobody: lists have the counts.",
+    schema: messageReactionsUpdateEvent,
+    example: { message_reactions_update: messageReactionsUpdateExample },
   },
   system_message_read: {
     title: "System message read",

@@ -18,7 +18,7 @@ export const realtimeChannels = {
     address: "/sse",
     title: "Server-sent events",
     description:
-      "For clients that only listen. The request carries `Authorization: Bearer <user token>`. `event` is `message`, `system_message` or `message_read`, `data` is the same JSON as on a WebSocket, and `id`, which only messages have, is the `_id`. `Last-Event-ID` works like `since`; clients that cannot set it, such as polyfills of `EventSource`, may use the query parameter `lastEventId`, which the header overrides. The heartbeat is a comment line.",
+      "For clients that only listen. The request carries `Authorization: Bearer <user token>`. `event` is the name of the event, such as `message`, `data` is the same JSON as on a WebSocket, and `id`, which only messages have, is the `_id`. `Last-Event-ID` works like `since`; clients that cannot set it, such as polyfills of `EventSource`, may use the query parameter `lastEventId`, which the header overrides. The heartbeat is a comment line.",
   },
 } as const;
 

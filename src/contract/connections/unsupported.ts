@@ -6,7 +6,6 @@ const blocks = "your backend blocks a user with `PUT /admin/organizations/{org}/
 const online = "use `user_last_activity_subscribe`, or `GET /admin/organizations/{org}/online` from your backend";
 const nothing = (what: string) => `Herald has no ${what}`;
 const contacts = nothing("contacts");
-const reactions = `${nothing("reactions")}: send a system message to the conversation`;
 const handlers = nothing("programs that run on messages");
 const summaries = nothing("assistant");
 const push = nothing("push subscriptions");
@@ -25,8 +24,8 @@ export const unsupportedRequests: Readonly<Record<string, string>> = {
   online_list: online,
   message_edit: "your backend edits with `PUT /admin/message`",
   message_delete: "your backend takes messages back with `DELETE /admin/message`",
-  message_reactions_update: reactions,
-  message_reactions_list: reactions,
+  message_reactions_update: "your backend reacts with `PUT /admin/message/reaction`",
+  message_reactions_list: "`message_list` has the reactions to each message",
   message_summary: summaries,
   message_tone: summaries,
   message_decryption_failed: keys,

@@ -54,6 +54,7 @@ describe("the AsyncAPI document", () => {
       "SystemMessageDeleteEvent",
       "MessageReadEvent",
       "SystemMessageReadEvent",
+      "MessageReactionsUpdateEvent",
       "SessionEvent",
     ]);
   });

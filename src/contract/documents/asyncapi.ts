@@ -18,6 +18,7 @@ const streamedEvents = [
   "system_message_delete",
   "message_read",
   "system_message_read",
+  "message_reactions_update",
   "session",
 ] as const;
 const errorName = "ErrorResponse";

@@ -141,6 +141,14 @@ export const messageEditExample = {
   t: toSeconds(time + 95_204),
 };
 
+/** A reaction to it. */
+export const messageReactionsUpdateExample = {
+  mid: messageExample._id,
+  cid: messageExample.cid,
+  from: exampleIds.user,
+  add: "👍",
+};
+
 /** A recall of both. */
 export const messageDeleteExample = {
   ids: [earlierMessageExample._id, messageExample._id],

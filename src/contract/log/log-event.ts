@@ -8,6 +8,7 @@ const knownKinds = [
   "system_recall",
   "read",
   "system_read",
+  "reaction",
 ] as const;
 
 /**

@@ -51,12 +51,29 @@ export const messageSchema = z
 /** A message of a conversation, as recipients and history see it. */
 export type Message = z.infer<typeof messageSchema>;
 
-/** A message as lists show it: with the time of its last edit, if there was one. */
+/** How often users have reacted to a message, by reaction. */
+const reactionCounts = z
+  .record(z.string(), z.int().positive())
+  .meta({ description: "How many users have reacted in which way." });
+
+/**
+ * A message as lists show it: with the time of its last edit, if there was one, and with reactions, if there are some. Lists of a user
+ * name the user's own.
+ */
 export const listedMessageSchema = messageSchema
   .extend({
     edited_at: isoTime.optional().meta({
       description: "When the message was last edited. Only edited messages have it.",
     }),
+    reactions: z
+      .strictObject({
+        own: z.array(z.string()).optional().meta({
+          description: "Those of the user who lists, in the order of their characters. Absent in lists by API key.",
+        }),
+        total: reactionCounts,
+      })
+      .optional()
+      .meta({ title: "Reactions", description: "Absent if nobody has reacted." }),
   })
   .meta({ id: "ListedMessage" });
 
@@ -163,6 +180,25 @@ export const systemMessageDeleteEvent = z
 
 /** A recall of system messages in its frame. */
 export type SystemMessageDeleteEvent = z.infer<typeof systemMessageDeleteEvent>;
+
+/** A reaction: an emoji, or another short text. */
+const reaction = (description: string) => z.string().optional().meta({ description });
+
+/** The event `message_reactions_update`: a participant has reacted to a message, or takes a reaction back. */
+export const messageReactionsUpdateEvent = z
+  .strictObject({
+    message_reactions_update: z.strictObject({
+      mid: z.string().meta({ description: "The `_id` of the message." }),
+      cid: z.string().meta({ description: "The conversation." }),
+      from: z.string().meta({ description: "The participant who reacted." }),
+      add: reaction("The reaction that was added. Absent if none was."),
+      remove: reaction("The reaction that was removed. Absent if none was."),
+    }),
+  })
+  .meta({ id: "MessageReactionsUpdateEvent" });
+
+/** A change of reactions in its frame. */
+export type MessageReactionsUpdateEvent = z.infer<typeof messageReactionsUpdateEvent>;
 
 /** Sent once before a session expires: `connect` again with a fresh token to extend it. */
 export const sessionEvent = z

@@ -67,7 +67,7 @@ function needsMember(name: string, notEmpty: object) {
 }
 
 /** JSON Schema that requires the members to be present. */
-function hasMembers(names: string[]) {
+export function hasMembers(names: string[]) {
   return { required: names, properties: Object.fromEntries(names.map((name) => [name, {}])) };
 }
 

@@ -3,6 +3,7 @@ import {
   exampleIds,
   messageDeleteExample,
   messageEditExample,
+  messageReactionsUpdateExample,
   systemMessageDeleteExample,
 } from "../documents/examples.ts";
 import type { PayloadLimits } from "../limits.ts";
@@ -12,12 +13,13 @@ import {
   recallMessagesRequest,
   recallSystemMessagesRequest,
 } from "../messages/changes.ts";
+import { updateReactionsRequest } from "../messages/reactions.ts";
 import { senderErrors, targetIn } from "./messages.ts";
 import { defineOperation } from "./operation.ts";
 
 const recalledPerRequest = 25; // the writer takes about a millisecond for a hundred
 
-/** The operations that change messages (api.md, 2.2 and 2.4). */
+/** The operations that change messages (api.md, 2.2, 2.4 and 2.6). */
 export function createMessageChangeOperations(limits: PayloadLimits) {
   return {
     editMessage: defineOperation({
@@ -50,6 +52,38 @@ export function createMessageChangeOperations(limits: PayloadLimits) {
         },
       },
       errors: [...senderErrors, "message_not_found", "sender_not_owner"],
+    }),
+    updateReactions: defineOperation({
+      method: "put",
+      path: "/admin/message/reaction",
+      tag: "Messages",
+      scope: "message:send",
+      limitsItself: true,
+      audit: "refused", // like a send: the event log records what was added and removed, and the key
+      targetOf: (body) => ({ ...targetIn(body), message: body.messageReaction.mid }),
+      summary: "React to a message",
+      description:
+        "Adds a reaction of `senderId` to a message, removes one, or both; `senderId` must be a participant. Online participants hear `message_reactions_update`; from then on, lists have the reactions of the message. What is there already, or is not, is neither stored nor told, so that a retry is harmless. A message has at most 100 different reactions. 200 means that the change is stored: it was flushed to the database before the response.",
+      query: sendQuery,
+      body: updateReactionsRequest,
+      bodyExample: {
+        organizationId: exampleIds.organization,
+        senderId: messageReactionsUpdateExample.from,
+        messageReaction: { mid: messageReactionsUpdateExample.mid, add: messageReactionsUpdateExample.add },
+      },
+      answers: {
+        200: {
+          description:
+            "Stored. With `dry_run=true`: the request is valid, and this is who would hear it; nothing was stored.",
+          schema: changeResponse.or(dryRunResponse),
+          headers: {
+            "Idempotent-Replayed":
+              "`true` if the user has reacted so already, so that nothing was stored and nobody is told",
+          },
+          example: { success: true },
+        },
+      },
+      errors: [...senderErrors, "message_not_found"],
     }),
     recallMessages: defineOperation({
       method: "delete",

@@ -5,6 +5,7 @@ import { identifier, isoTime, userIds } from "../identifiers.ts";
 import type { PayloadLimits } from "../limits.ts";
 import { references } from "../messages/events.ts";
 import { contentOfMessage, hasContent, referring, silent } from "../messages/messages.ts";
+import { reaction } from "../messages/reactions.ts";
 import { createInboxLines, exportedInboxLines } from "./inbox-lines.ts";
 import { endTime, pastTime } from "./times.ts";
 
@@ -57,6 +58,17 @@ export function createImportLines(limits: PayloadLimits) {
       })
       .meta({ id: "ImportParticipantLine" }),
     message: z.strictObject({ message }).meta({ id: "ImportMessageLine" }),
+    reaction: z
+      .strictObject({
+        reaction: z.strictObject({
+          mid: identifier.meta({
+            description: "The `id` of the message. Nothing is done if there is none, or it is gone.",
+          }),
+          senderId: identifier.meta({ description: "Who reacted, who need not take part any more, or be a user." }),
+          reaction: reaction.meta({ description: "The reaction: an emoji, or another short text." }),
+        }),
+      })
+      .meta({ id: "ImportReactionLine" }),
     ...createInboxLines(limits),
   };
 }
@@ -72,6 +84,7 @@ export function importLineOf(lines: ImportLines) {
       lines.conversation,
       lines.participant,
       lines.message,
+      lines.reaction,
       lines.system_message,
       lines.system_message_read,
       lines.inbox_range,
@@ -80,7 +93,7 @@ export function importLineOf(lines: ImportLines) {
 }
 
 const oneLine =
-  "One line: a user, a conversation, a participant, a message, a system message, what a user has done with one, or which of them an inbox has.";
+  "One line: a user, a conversation, a participant, a message, a reaction to one, a system message, what a user has done with one, or which of them an inbox has.";
 const name = z.string().nullable();
 
 /** The schema of a line of an export, which an import takes. */
@@ -115,6 +128,15 @@ export const exportLine = z
         }),
       })
       .meta({ id: "ExportMessageLine" }),
+    z
+      .strictObject({
+        reaction: z.strictObject({
+          mid: z.string().meta({ description: "The `id` of the message." }),
+          senderId: z.string(),
+          reaction: z.string(),
+        }),
+      })
+      .meta({ id: "ExportReactionLine" }),
     ...exportedInboxLines,
   ])
   .meta({ id: "ExportLine", description: oneLine });

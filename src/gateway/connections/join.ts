@@ -24,7 +24,7 @@ import type { Roster } from "./roster.ts";
 const pageSize = 100;
 
 /** The kinds of events that the participants of a conversation hear, and those that say whom they are addressed to. */
-const conversationKinds = new Set<EventKind>(["message", "edit", "recall"]);
+const conversationKinds = new Set<EventKind>(["message", "edit", "recall", "reaction"]);
 const addressedKinds = new Set<EventKind>(["system", "system_recall"]);
 
 type Dependencies = {

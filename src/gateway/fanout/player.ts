@@ -96,7 +96,7 @@ export function createPlayer({
     return played;
   }
 
-  /** Deliveries of edits and recalls are not recorded: reports count those of the message. */
+  /** Deliveries of edits, recalls and reactions are not recorded: reports count those of the message. */
   function playEdit(event: LogEvent): Played {
     return publishToAudience(conversationTopic(event.org, event.cid ?? ""), event);
   }
@@ -154,6 +154,7 @@ export function createPlayer({
         playSession(event);
         return toNobody;
       case "edit":
+      case "reaction":
         return playEdit(event);
       case "recall":
         return playRecall(event);

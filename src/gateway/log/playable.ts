@@ -49,6 +49,8 @@ export function createPlayables({ bus, log, recovery, facts, onUnplayable }: Dep
         return (
           uids !== undefined && isSaid(payload, "system_message_delete") && isReadable(() => facts.recalledBy(event))
         );
+      case "reaction":
+        return isSaid(payload, "message_reactions_update");
       case "read":
         return uids !== undefined && isSaid(payload, "message_read");
       case "system_read":

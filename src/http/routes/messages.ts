@@ -46,6 +46,10 @@ export function bindMessages(bind: Bind, operations: Operations, services: Servi
     status: 200,
     ...(query.dry_run ? await dryRuns.edit(caller, body) : await changes.edit(caller, body)),
   }));
+  bind(operations.updateReactions, async ({ caller, query, body }) => ({
+    status: 200,
+    ...(query.dry_run ? await dryRuns.react(caller, body) : await changes.react(caller, body)),
+  }));
   bind(operations.recallMessages, async ({ caller, query, body }) => ({
     status: 200,
     ...(query.dry_run ? await dryRuns.recall(caller, body) : await changes.recall(caller, body)),

@@ -2,6 +2,7 @@ import type { DeliveryFigures, Fate, MessageReport, SystemMessageReport } from "
 import { toIso, toSeconds } from "../../contract/identifiers.ts";
 import { addressOf } from "../../contract/log/log-event.ts";
 import type { Message, SystemMessageEvent } from "../../contract/messages/events.ts";
+import { readTotals } from "../../contract/messages/reactions.ts";
 import type { DeliveryReads, SentEvent, SentMessage, SentReads, StoredDelivery } from "../../store/delivery/ports.ts";
 import type { Organizations } from "../../store/ports.ts";
 import { createSentEvents } from "./sent-events.ts";
@@ -28,11 +29,15 @@ export function createDeliveryReports({ deliveries, sent, organizations }: Depen
     /** Throws `message_not_found`, also for messages of a deleted conversation. */
     async message(org: string, serverMid: string): Promise<MessageReport> {
       const event = await sentEvents.message(org, serverMid);
-      const { editedAt, recalledAt } = event;
+      const { editedAt, recalledAt, reactions } = event;
       const found = await deliveries.of(org, event.cid, event.offset);
       const acknowledged = usersOf(found, "receipt");
       return {
-        message: { ...messageOf(event), ...(editedAt !== undefined && { edited_at: toIso(editedAt) }) },
+        message: {
+          ...messageOf(event),
+          ...(editedAt !== undefined && { edited_at: toIso(editedAt) }),
+          ...(reactions !== undefined && { reactions: { total: Object.fromEntries(readTotals(reactions)) } }),
+        },
         ...endOf(event),
         key_id: event.keyId,
         delivery: {

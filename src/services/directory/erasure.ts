@@ -37,6 +37,8 @@ export function createErasures({ users, erasures, schedule, log, clock, elapsed 
       const { charge, permit } = createWorkCharges(call, elapsed);
       const waiting = { sender: uid, now: clock.now(), limit: mostOfStep };
       while ((await schedule.cancelSome(org, waiting)) > 0) await charge(1);
+      const erasure = { org, uid, keyId, at: clock.now() };
+      while ((await erasures.eraseReactions(erasure, mostOfStep)) > 0) await charge(1);
       let count = 0;
       for (let after = Number.MIN_SAFE_INTEGER; ; ) {
         const page = await erasures.written({ org, uid, after, upTo });
@@ -45,7 +47,7 @@ export function createErasures({ users, erasures, schedule, log, clock, elapsed 
           const step = firstWithin(left.slice(0, mostOfStep), ({ bytes }) => bytes, bytesOfStep);
           await erasures.erase({ org, uid, keyId, at: clock.now() }, step);
           await charge(1);
-          count += step.length;
+          count += step.filter(({ is }) => is !== "reaction").length;
           left = left.slice(step.length);
         }
         after = page.last;

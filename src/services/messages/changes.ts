@@ -1,4 +1,4 @@
-import { HeraldError } from "../../contract/errors/errors.ts";
+import { HeraldError, invalidRequest } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import type {
   ChangeResponse,
@@ -6,14 +6,18 @@ import type {
   RecallMessagesRequest,
   RecallSystemMessagesRequest,
 } from "../../contract/messages/changes.ts";
+import { maxReactionsOfMessage, type UpdateReactionsRequest } from "../../contract/messages/reactions.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type {
   ChangeOutcome,
   MessageChanges,
   NewEdit,
+  NewReaction,
   NewRecall,
   NewSystemRecall,
+  ReactionOutcome,
+  Reactions,
   SystemRecallRefusal,
   SystemRecalls,
 } from "../../store/messages/ports.ts";
@@ -21,12 +25,13 @@ import { type Caller, permitOrganization, permitSender } from "../keys/permissio
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import { missingCodes, type Sent } from "./messages.ts";
 
-/** Edits messages and takes them and system messages back. All throw the errors of their operation in the contract. */
+/** Edits messages, reacts to them, and takes them and system messages back. All throw the errors of their operation in the contract. */
 export type Changes = ReturnType<typeof createChanges>;
 
 type Dependencies = {
   changes: Pick<MessageChanges, "edit" | "recall">;
   systemRecalls: Pick<SystemRecalls, "recall">;
+  reactions: Pick<Reactions, "react">;
   use: Pick<OrganizationUse, "admitChange">;
   clock: Clock;
 };
@@ -54,6 +59,27 @@ export function toEdit(
 ): NewEdit {
   const change = toChange(caller, organizationId, senderId, at);
   return { ...change, eventId: createId(at), id, body, x: x && JSON.stringify(x) };
+}
+
+/** Whether a change of reactions would alter anything; throws the reason if it is refused. */
+export function requireReaction(
+  outcome: ReactionOutcome,
+  { org: organization, sender, id: message }: NewReaction,
+): boolean {
+  if (outcome.outcome !== "refused") return outcome.outcome === "changed";
+  const { missing, conversation = "" } = outcome;
+  if (missing !== "reactions") throw errorAbout(missingCodes[missing], { organization, sender, message, conversation });
+  throw invalidRequest("/messageReaction/add", `the message has ${maxReactionsOfMessage} different reactions already`);
+}
+
+/** The change of reactions of a request. Throws if the caller's key does not allow it. */
+export function toReaction(
+  caller: Caller,
+  { organizationId, senderId, messageReaction: { mid, add, remove } }: UpdateReactionsRequest,
+  at: number,
+): NewReaction {
+  const change = toChange(caller, organizationId, senderId, at);
+  return { ...change, eventId: createId(at), id: mid, add, remove };
 }
 
 /** The recall of a request. Throws if the caller's key does not allow it. */
@@ -85,6 +111,8 @@ export function requireSystemRecall<Outcome extends { outcome: "changed" }>(
   throw errorAbout(missingCodes[missing], { organization, sender, message });
 }
 
+const bytesOfReaction = 512;
+
 function toChange(caller: Caller, org: string, sender: string, at: number) {
   permitOrganization(caller, org);
   permitSender(caller, sender);
@@ -97,7 +125,7 @@ function bytesOfEdit({ body, x = "" }: NewEdit): number {
 }
 
 /** Creates changes on the store. The rules are checked where they must hold: in the transaction that makes the change. */
-export function createChanges({ changes, systemRecalls, use, clock }: Dependencies) {
+export function createChanges({ changes, systemRecalls, reactions, use, clock }: Dependencies) {
   /** Makes a change that its organization may make now. `make` returns whether it changed anything. */
   async function apply(org: string, bytes: number, make: () => Promise<boolean>): Promise<Sent<ChangeResponse>> {
     const tell = use.admitChange(org, bytes);
@@ -115,6 +143,13 @@ export function createChanges({ changes, systemRecalls, use, clock }: Dependenci
     async edit(caller: Caller, request: EditMessageRequest): Promise<Sent<ChangeResponse>> {
       const edit = toEdit(caller, request, clock.now());
       return await apply(edit.org, bytesOfEdit(edit), async () => requireChange(await changes.edit(edit), edit));
+    },
+    /** Stores what changes of the reactions, then tells it to everyone online. `isReplay`: nothing changes. */
+    async react(caller: Caller, request: UpdateReactionsRequest): Promise<Sent<ChangeResponse>> {
+      const reaction = toReaction(caller, request, clock.now());
+      return await apply(reaction.org, bytesOfReaction, async () =>
+        requireReaction(await reactions.react(reaction), reaction),
+      );
     },
     /** Takes all of the messages back, or none, and then tells it to everyone online. */
     async recall(caller: Caller, request: RecallMessagesRequest): Promise<Sent<ChangeResponse>> {

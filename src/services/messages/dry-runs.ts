@@ -7,18 +7,34 @@ import type {
   RecallSystemMessagesRequest,
 } from "../../contract/messages/changes.ts";
 import type { SendMessageRequest, SendSystemMessageRequest } from "../../contract/messages/messages.ts";
+import type { UpdateReactionsRequest } from "../../contract/messages/reactions.ts";
 import type { MarkReadRequest } from "../../contract/messages/reads.ts";
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { createLimiter } from "../../lib/queues/limiter.ts";
 import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
 import type { SentReads } from "../../store/delivery/ports.ts";
-import type { ChangeCheck, MessageChanges, NewEdit, NewRecall, SystemRecalls } from "../../store/messages/ports.ts";
+import type {
+  ChangeCheck,
+  MessageChanges,
+  NewEdit,
+  NewRecall,
+  Reactions,
+  SystemRecalls,
+} from "../../store/messages/ports.ts";
 import type { BatchLog, NewSend, ParticipantReads } from "../../store/ports.ts";
 import type { ReadMarkReads } from "../../store/reads/ports.ts";
 import type { Caller } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import type { Presence } from "../presence.ts";
-import { requireChange, requireSystemRecall, toEdit, toRecall, toSystemRecall } from "./changes.ts";
+import {
+  requireChange,
+  requireReaction,
+  requireSystemRecall,
+  toEdit,
+  toReaction,
+  toRecall,
+  toSystemRecall,
+} from "./changes.ts";
 import { requireStored, type Sent, toMessageSend, toSystemSend } from "./messages.ts";
 import { requireScope, toReadCall } from "./reads.ts";
 
@@ -32,6 +48,7 @@ type Dependencies = {
   checks: Pick<BatchLog, "check">;
   changes: Pick<MessageChanges, "checkEdit" | "checkRecall">;
   systemRecalls: Pick<SystemRecalls, "check">;
+  reactions: Pick<Reactions, "check">;
   use: Pick<OrganizationUse, "requireRoomFor" | "requireRoom">;
   sent: Pick<SentReads, "strangersAmong" | "countUsersAt">;
   participants: Pick<ParticipantReads, "list">;
@@ -52,7 +69,8 @@ const large = { places: 1, maxWaiting: 1_000, maxWeight: 1_000_000, maxWaitMs: 1
  * turns.
  */
 export function createDryRuns(dependencies: Dependencies) {
-  const { checks, changes, systemRecalls, use, sent, participants, readMarks, presence, clock, elapsed } = dependencies;
+  const { checks, changes, systemRecalls, reactions, use, sent, participants, readMarks, presence, clock, elapsed } =
+    dependencies;
   const limiter = createLimiter({ ...large, whenBusy, clock: elapsed });
 
   async function inTurn<Result>(org: string, recipients: number, work: () => Promise<Result>): Promise<Result> {
@@ -118,6 +136,14 @@ export function createDryRuns(dependencies: Dependencies) {
       const edit = toEdit(caller, request, clock.now());
       use.requireRoom(edit.org);
       return await inConversationOf(edit, await changes.checkEdit(edit));
+    },
+    async react(caller: Caller, request: UpdateReactionsRequest): Promise<Sent<DryRunResponse>> {
+      const reaction = toReaction(caller, request, clock.now());
+      use.requireRoom(reaction.org);
+      const { outcome, participants: count } = await reactions.check(reaction);
+      const isReplay = !requireReaction(outcome, reaction);
+      const cid = outcome.outcome === "refused" ? "" : outcome.cid;
+      return await inConversation(reaction.org, cid, { participants: count, isReplay });
     },
     async recall(caller: Caller, request: RecallMessagesRequest): Promise<Sent<DryRunResponse>> {
       const recall = toRecall(caller, request, clock.now());

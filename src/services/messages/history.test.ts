@@ -20,8 +20,10 @@ function readerOf(bytes: number) {
   const frame = '{"message":{"_id":"m","body":"","attachments":[]}}'.length;
   const message: StoredMessage = {
     offset: 1,
+    cid: "c",
     payload: JSON.stringify({ message: { _id: "m", body: "x".repeat(bytes - frame), attachments: [] } }),
     editedAt: undefined,
+    reactions: undefined,
   };
   const reader = createHistoryReader({
     history: {
@@ -31,6 +33,7 @@ function readerOf(bytes: number) {
       lastPlaces: async () => [{ cid: "c", offset: 1, bytes }],
       offsetOf: unused,
       offsetAfter: unused,
+      reactionsBy: unused,
     },
     files: { among: unused },
     organizations: { get: unused },

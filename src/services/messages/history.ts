@@ -3,6 +3,7 @@ import type { ConversationView } from "../../contract/connections/frames.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import type { ListedMessage } from "../../contract/messages/events.ts";
+import { readTotals } from "../../contract/messages/reactions.ts";
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { objectWith } from "../../lib/json/json-values.ts";
 import { firstWithin } from "../../lib/queues/first-within.ts";
@@ -42,7 +43,7 @@ type Shown = NonNullable<ConversationView["last_message"]>;
 /** A stored message, and what its text says. */
 type ReadMessage = { row: StoredMessage; message: ListedMessage };
 
-/** A page of messages, each as JSON text: what was delivered or an edit made of it, with `edited_at` after an edit. */
+/** A page of messages, each as JSON text: what was delivered or an edit made of it, with what lists add. */
 export type MessagePage = { items: string[]; cursor: string | null };
 
 type Range = { after?: number | undefined; before?: number | undefined; direction: "forward" | "backward" };
@@ -163,8 +164,35 @@ export function createHistoryReader(dependencies: Dependencies) {
     );
   }
 
+  /** How a user has reacted to those of the messages that have reactions, by their offsets. */
+  async function ownReactions(
+    org: string,
+    uid: string,
+    rows: readonly StoredMessage[],
+  ): Promise<Map<number, string[]>> {
+    const reacted = rows.filter(({ reactions }) => reactions !== undefined);
+    return reacted.length === 0 ? new Map() : await history.reactionsBy(org, uid, reacted);
+  }
+
+  /** Messages with reactions, as a participant sees them, and their texts. */
+  async function withReactions(org: string, uid: string, messages: readonly ReadMessage[]) {
+    const own = await ownReactions(
+      org,
+      uid,
+      messages.map(({ row }) => row),
+    );
+    return messages.map(({ row, message }) => {
+      const ofUser = own.get(row.offset) ?? [];
+      return { message: { ...message, ...addedTo(row, ofUser) }, text: textOf(row, ofUser) };
+    });
+  }
+
   /** The last message of each of these conversations, for as many of them, at least one, as have 256 KiB together. */
-  async function lastMessages(org: string, cids: string[]): Promise<{ count: number; messages: Map<string, Shown> }> {
+  async function lastMessages(
+    org: string,
+    uid: string,
+    cids: string[],
+  ): Promise<{ count: number; messages: Map<string, Shown> }> {
     const places = cids.length === 0 ? [] : await history.lastPlaces(org, cids);
     const byCid = new Map(places.map((place) => [place.cid, place]));
     const first = firstWithin(cids, (cid) => byCid.get(cid)?.bytes ?? 0, maxLastBytes);
@@ -173,17 +201,14 @@ export function createHistoryReader(dependencies: Dependencies) {
     const last = await readAt(org, wanted);
     const messages = await shown.complete(
       org,
-      last.map(({ message }) => message),
+      (await withReactions(org, uid, last)).map(({ message }) => message),
     );
     const cidOf = (index: number) => cidAt.get(last[index]?.row.offset ?? 0) ?? "";
     return { count: first.length, messages: new Map(messages.map((message, index) => [cidOf(index), message])) };
   }
 
-  const textsFor = (org: string, messages: readonly ReadMessage[]) =>
-    shown.textsOf(
-      org,
-      messages.map(({ row, message }) => ({ message, text: textOf(row) })),
-    );
+  const textsFor = async (org: string, uid: string, messages: readonly ReadMessage[]) =>
+    shown.textsOf(org, await withReactions(org, uid, messages));
 
   async function isMore(org: string, cid: string, range: Range, last: StoredMessage): Promise<boolean> {
     return (await history.messages(org, cid, { ...beyond(range, last), limit: 1, maxBytes: 1 })).length > 0;
@@ -209,10 +234,10 @@ export function createHistoryReader(dependencies: Dependencies) {
       if (!(await participants.has(org, cid, uid)))
         throw errorAbout("not_a_participant", { user: uid, conversation: cid });
       const { ids } = query;
-      if (ids !== undefined) return await textsFor(org, await readByIds(org, cid, ids));
+      if (ids !== undefined) return await textsFor(org, uid, await readByIds(org, cid, ids));
       const all = await rangeOf(org, cid, query);
       const range = query.updated_at === undefined ? all : await rangeBetween(org, cid, all, query.updated_at);
-      return await read(org, cid, range, query.limit, (messages) => textsFor(org, messages));
+      return await read(org, cid, range, query.limit, (messages) => textsFor(org, uid, messages));
     },
     /** The user's conversations, most recently active first. */
     async conversationsOf(
@@ -223,7 +248,7 @@ export function createHistoryReader(dependencies: Dependencies) {
       const after = parseCursor(cursor, conversationPlace);
       const read = await standing.conversations(org, uid, { after, limit: limit + 1, between });
       const cids = read.slice(0, limit).map(({ id }) => id);
-      const { count, messages } = await lastMessages(org, cids);
+      const { count, messages } = await lastMessages(org, uid, cids);
       return toPage(
         read,
         Math.min(limit, count),
@@ -250,11 +275,22 @@ function beyond(range: Range, { offset }: StoredMessage): Range {
   return range.direction === "forward" ? { ...range, after: offset } : { ...range, before: offset };
 }
 
-/** The message inside an event's text, which holds nothing else, with the time of its last edit. */
-function textOf({ payload, editedAt }: StoredMessage): string {
-  const message = payload.slice(opening.length, -closing.length);
-  return editedAt === undefined ? message : `${message.slice(0, -1)},"edited_at":"${toIso(editedAt)}"}`;
+/** The message inside an event's text, which holds nothing else, with what lists add to it. */
+function textOf(row: StoredMessage, own?: readonly string[]): string {
+  const message = row.payload.slice(opening.length, -closing.length);
+  if (row.editedAt === undefined && row.reactions === undefined) return message;
+  return `${message.slice(0, -1)},${JSON.stringify(addedTo(row, own)).slice(1)}`;
 }
+
+/** What lists add to a message: the time of its last edit, and reactions, with those of the user who lists. */
+function addedTo({ editedAt, reactions }: StoredMessage, own?: readonly string[]) {
+  return {
+    ...(editedAt !== undefined && { edited_at: toIso(editedAt) }),
+    ...(reactions !== undefined && { reactions: { ...(own && { own: [...own] }), total: totalsIn(reactions) } }),
+  };
+}
+
+const totalsIn = (reactions: string): Record<string, number> => Object.fromEntries(readTotals(reactions));
 
 /** The message in a row that has the form that Herald writes: an object whose only member is the message. */
 function messageIn({ payload, editedAt }: StoredMessage): ListedMessage | undefined {

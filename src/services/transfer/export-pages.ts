@@ -8,9 +8,12 @@ import type {
   ExportedEntity,
   ExportedMessage,
   ExportedParticipant,
+  ExportedReaction,
   ExportOf,
   ExportReads,
   InboxExportReads,
+  ReactionExportReads,
+  ReactionPlace,
 } from "../../store/transfer/ports.ts";
 import { referencesOf } from "../messages/references.ts";
 import { systemMessageLine } from "./export-inbox-lines.ts";
@@ -19,7 +22,7 @@ import type { LinePages } from "./line-pages.ts";
 
 const participantsOfLine = 1_000;
 
-type Reads = ExportReads & InboxExportReads;
+type Reads = ExportReads & InboxExportReads & ReactionExportReads;
 
 /** All users, all conversations with their participants, all messages and kept system messages, and what is said of inboxes. */
 export async function* organizationPages(exports: Reads, of: ExportOf): LinePages {
@@ -38,6 +41,7 @@ export async function* userPages(exports: Reads, of: ExportOf, user: ExportedEnt
   for await (const { page } of pagesOf((after) => exports.conversations(of, after, rowsOfStatement, user.id)))
     yield page.map(({ id, name }) => ({ conversation: { id, name, participants: [user.id] } }));
   yield* eventPages(exports, of, user.id);
+  yield* reactionPages(exports, of, user.id);
   yield* userInboxPages(exports, of, { uid: user.id, marks });
 }
 
@@ -45,7 +49,7 @@ export async function* userPages(exports: Reads, of: ExportOf, user: ExportedEnt
  * The messages and kept system messages of all, or the messages of a user. Those whose rows are damaged are left out. While a page is
  * being written, the next is read.
  */
-async function* eventPages(exports: ExportReads, of: ExportOf, sender?: string): LinePages {
+async function* eventPages(exports: Reads, of: ExportOf, sender?: string): LinePages {
   const keys = createRoughSet();
   const read = (after: number) => {
     const reading = exports.events(of, after, sender);
@@ -59,7 +63,33 @@ async function* eventPages(exports: ExportReads, of: ExportOf, sender?: string):
     yield page.events.flatMap((event) =>
       event.kind === "message" ? messageLine(event) : systemMessageLine(event, keys),
     );
+    if (sender !== undefined) continue; // reactions of others are not the user's
+    for (const event of page.events)
+      if (event.kind === "message" && event.isReactedTo) yield* reactionsTo(exports, of, event);
   }
+}
+
+async function* reactionsTo(exports: Reads, of: ExportOf, message: ExportedMessage): LinePages {
+  let page: ExportedReaction[] = [];
+  do {
+    const last = page.at(-1);
+    page = await exports.reactionsTo(of, message, last && { uid: last.sender, reaction: last.reaction });
+    yield page.map(reactionLine);
+  } while (page.length === rowsOfStatement);
+}
+
+/** How a user has reacted to messages. */
+async function* reactionPages(exports: Reads, of: ExportOf, uid: string): LinePages {
+  let after: ReactionPlace | undefined;
+  do {
+    const { reactions, last } = await exports.reactionsOf(of, uid, after);
+    yield reactions.map(reactionLine);
+    after = last;
+  } while (after !== undefined);
+}
+
+function reactionLine({ mid, sender: senderId, reaction }: ExportedReaction): ExportLine {
+  return { reaction: { mid, senderId, reaction } };
 }
 
 function userLine({ id, name, isBlocked }: ExportedEntity): ExportLine {

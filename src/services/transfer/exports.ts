@@ -5,7 +5,7 @@ import { beginTexts } from "../../lib/text/begun-texts.ts";
 import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
 import type { InboxReads } from "../../store/inbox/ports.ts";
 import type { LogReader, OrganizationReads, UserReads } from "../../store/ports.ts";
-import type { ExportReads, InboxExportReads } from "../../store/transfer/ports.ts";
+import type { ExportReads, InboxExportReads, ReactionExportReads } from "../../store/transfer/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
 import { type Caller, permitScope } from "../keys/permissions.ts";
 import { requestCosts, threadCosts } from "../limits/costs.ts";
@@ -21,7 +21,7 @@ type ExportWish = { caller: Caller; org: string; uid?: string };
 export type Exports = ReturnType<typeof createExports>;
 
 type Dependencies = {
-  exports: ExportReads & InboxExportReads;
+  exports: ExportReads & InboxExportReads & ReactionExportReads;
   inboxes: Pick<InboxReads, "marks">;
   log: Pick<LogReader, "heads">;
   organizations: Pick<OrganizationReads, "get">;

@@ -25,7 +25,7 @@ type Options = {
 
 const idMayDifferMs = 60_000;
 const expected =
-  'must be an object with one of the members "user", "conversation", "participant", "message", "system_message", "system_message_read" and "inbox_range"';
+  'must be an object with one of the members "user", "conversation", "participant", "message", "reaction", "system_message", "system_message_read" and "inbox_range"';
 
 /** Creates a reader of the lines of an import, which checks them against the contract. */
 export function createLineReader({ limits, participantsOfItem, now }: Options) {
@@ -97,6 +97,10 @@ export function createLineReader({ limits, participantsOfItem, now }: Options) {
       }
       case "message":
         return toMessage(value, target);
+      case "reaction": {
+        const { mid, senderId: sender, reaction } = validate(schemas.reaction, value).reaction;
+        return [{ kind, mid, sender, reaction }];
+      }
       case "system_message":
         return inboxes.systemMessage(value, target.org);
       case "system_message_read":

@@ -1,5 +1,6 @@
 import { type HeraldError, invalidRequest } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
+import { maxReactionsOfMessage } from "../../contract/messages/reactions.ts";
 import { bytesOfStep } from "../../lib/queues/steps.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { ImportFault, ImportItem, ImportOutcome, ImportPart, ImportWrites } from "../../store/transfer/ports.ts";
@@ -166,6 +167,8 @@ function errorOf(fault: ImportFault, item: ImportItem | undefined, maxParticipan
   const conversation = (item !== undefined && "cid" in item && item.cid) || "";
   if (typeof fault === "object") return errorAbout("user_not_found", fault);
   if (fault === "conversation") return errorAbout("conversation_not_found", { conversation });
+  if (fault === "reactions")
+    return invalidRequest("", `the message has ${maxReactionsOfMessage} different reactions already`);
   if (fault === "conflict") return errorAbout("message_id_conflict", { id: idIn(item) });
   return invalidRequest("", `a conversation may have at most ${maxParticipants} participants`);
 }

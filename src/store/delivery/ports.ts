@@ -138,6 +138,8 @@ export const sentMessages = createMapping({
   ...ofSent,
   cid: text("cid"),
   editedAt: optional(number("edited_at")),
+  /** As in `StoredMessage`. */
+  reactions: optional(text("reactions")),
 });
 
 /**

@@ -74,6 +74,7 @@ function rowsOfConversation(org: string, cid: string, upTo: number): Ordered[] {
   const events = { where: `${upToThere.where} AND ${isOfDeleted('"offset"')}`, values };
   return [
     { table: "event", key: [`"offset"`], ...events },
+    { table: "message_reaction", key: [`"offset"`, "uid", "reaction"], ...events },
     { table: "delivery", key: ["kind", `"offset"`, "id"], ...upToThere },
     { table: "audience", key: [`"offset"`, "id"], ...upToThere },
     {
@@ -90,6 +91,7 @@ function rowsOfOrganization(org: string, upTo: number): Ordered[] {
   return [
     { table: "removal", key: ["cid"], where: "org = ? AND cid <> ''", values: [org] }, // the rows below include theirs
     { table: "event", key: [`"offset"`], where: `org = ? AND "offset" <= ?`, values: [org, upTo] },
+    { table: "message_reaction", key: ["cid", `"offset"`, "uid", "reaction"], ...ofOrganization },
     { table: "delivery", key: ["cid", "kind", `"offset"`, "id"], ...ofOrganization },
     { table: "audience", key: ["cid", `"offset"`, "id"], ...ofOrganization },
     { table: "participant", key: ["cid", "uid"], ...ofOrganization },

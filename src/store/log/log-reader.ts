@@ -20,7 +20,7 @@ export type EventRow = Row & {
 type HeadRow = Row & { head: number; head_id: string | null };
 
 /** Kinds whose text may have been taken out of the store. */
-const textKinds = new Set<string>(["message", "system", "edit"] satisfies EventKind[]);
+const textKinds = new Set<string>(["message", "system", "edit", "reaction"] satisfies EventKind[]);
 
 // Finds the end of the page first, so that no larger payloads are read than fit it.
 const endOfPage = withinBytes(

@@ -24,7 +24,11 @@ export type NewEvent = Omit<LogEvent, "offset" | "prev"> & {
  * An imported message or system message: it is given a place before the log, where no player looks. `mid` of a message is its id in the
  * import.
  */
-export type PastEvent = Omit<NewEvent, "kind"> & { kind: typeof importedKind | typeof importedSystemKind };
+export type PastEvent = Omit<NewEvent, "kind"> & {
+  kind: typeof importedKind | typeof importedSystemKind;
+  /** How many users have reacted to it in which way, as JSON. */
+  reactions?: string | undefined;
+};
 
 /** A transaction that may emit events. */
 export type LogTransaction = {
@@ -186,6 +190,7 @@ export function createLogWriter({ driver, announce }: Options): LogWriter {
 function collect(sql: Transaction, logs: ReadonlyMap<string, LockedLog>) {
   const emitted: EmittedEvent[] = [];
   const events: EventRow[] = [];
+  const reactedTo: (EventRow & { reactions: string })[] = []; // apart, as others are inserted without that column
   const due: Row[] = [];
   const deliveries: WebhookDelivery[] = [];
   const moved = new Map<string, LockedLog>(); // those with new events
@@ -223,7 +228,8 @@ function collect(sql: Transaction, logs: ReadonlyMap<string, LockedLog>) {
       const log = logOfChange(event.org);
       const row = toRow(event, ++log.pastHead, 0); // it was sent to nobody
       log.storedBytes += bytesOf(row);
-      events.push(row);
+      if (event.reactions === undefined) events.push(row);
+      else reactedTo.push({ ...row, reactions: event.reactions });
       return log.pastHead;
     },
     count(org, bytes) {
@@ -245,6 +251,7 @@ function collect(sql: Transaction, logs: ReadonlyMap<string, LockedLog>) {
     const others = [...counted].filter(([org]) => !moved.has(org)).map(([id, log]) => ({ id, ...countsOf(log) }));
     await Promise.all([
       sql.rows.insert("event", events),
+      reactedTo.length > 0 && sql.rows.insert("event", reactedTo),
       sql.rows.update("organization", ["id"], heads),
       sql.rows.insert("webhook_due", due),
       others.length > 0 && sql.rows.update("organization", ["id"], others),

@@ -1,8 +1,16 @@
 import { releaseFiles } from "../files/files.ts";
 import type { LogTransaction } from "../log/log-writer.ts";
 import { forgetAnswers } from "../webhooks/answers.ts";
+import { forgetReactions } from "./reactions.ts";
 
-type Found = { id: string; offset: number; edit_offset: number | null; bytes: number };
+type Found = {
+  id: string;
+  offset: number;
+  cid: string | null;
+  edit_offset: number | null;
+  reactions: string | null;
+  bytes: number;
+};
 
 /**
  * Events of an organization whose texts are to be removed at a time, in milliseconds since the Unix epoch; `hasExpired`: because they
@@ -12,7 +20,7 @@ export type Blanking = { org: string; offsets: readonly number[]; at: number; ha
 
 /**
  * Takes the texts of messages, and of the last edit of each, out of the database and off the organization's count, releases their
- * files, removes what the receivers of webhooks answered, and returns the number of messages. The rows stay, so that offsets have
+ * files, removes reactions to them and what the receivers of webhooks answered, and returns the number of messages. The rows stay, so that offsets have
  * no holes, retries are still recognized, and clients can resume after them; they are played to nobody and shown nowhere. Messages
  * that are blank already stay as they are. Nobody hears of it: emit that in the same transaction.
  */
@@ -23,25 +31,27 @@ export async function blankMessages(
   const messages = await findWithText(transaction, org, offsets);
   const editOffsets = messages.flatMap(({ edit_offset }) => (edit_offset === null ? [] : [Number(edit_offset)]));
   const edits = await findWithText(transaction, org, editOffsets);
-  await blank(transaction, org, [...messages, ...edits], { recalled_at: at, ...(!hasExpired && { expires_at: null }) });
+  const also = { recalled_at: at, reactions: null, ...(!hasExpired && { expires_at: null }) };
+  await blank(transaction, org, [...messages, ...edits], also);
+  await forgetReactions(transaction, org, messages);
   const eventIds = messages.map(({ id }) => id);
   if (messages.length > 0) await releaseFiles(transaction.sql, { org, eventIds, now: at });
   await forgetAnswers(transaction.sql, { org, eventIds });
   return messages.length;
 }
 
-/** Takes the text of an edit that another replaces out of the database. */
-export async function blankEdit(
+/** Takes the texts of events that nobody needs any more out of the database: edits that others replace, and reactions. */
+export async function blankEvents(
   transaction: LogTransaction,
-  { org, offset }: { org: string; offset: number },
+  { org, offsets }: { org: string; offsets: readonly number[] },
 ): Promise<void> {
-  await blank(transaction, org, await findWithText(transaction, org, [offset]));
+  await blank(transaction, org, await findWithText(transaction, org, offsets));
 }
 
 /** Those of the events whose text is still there. */
 async function findWithText({ sql }: LogTransaction, org: string, offsets: readonly number[]): Promise<Found[]> {
   if (offsets.length === 0) return [];
-  const find = `SELECT id, "offset", edit_offset, OCTET_LENGTH(payload) AS bytes FROM event WHERE org = ?
+  const find = `SELECT id, "offset", cid, edit_offset, reactions, OCTET_LENGTH(payload) AS bytes FROM event WHERE org = ?
     AND "offset" IN (${sql.dialect.givenNumbers}) AND OCTET_LENGTH(payload) > 0`;
   return await sql.all<Found>(find, org, JSON.stringify(offsets));
 }
@@ -50,7 +60,7 @@ async function blank(
   { sql, recount }: LogTransaction,
   org: string,
   events: readonly Found[],
-  also: { recalled_at?: number; expires_at?: null } = {},
+  also: { recalled_at?: number; expires_at?: null; reactions?: null } = {},
 ): Promise<void> {
   const rows = events.map(({ offset }) => ({ org, offset: Number(offset), payload: "", ...also }));
   await sql.rows.update("event", ["org", "offset"], rows);

@@ -5,7 +5,7 @@ import type { LogTransaction, LogWriter, Looking } from "../log/log-writer.ts";
 import { isIn, isMessageKind } from "../log/past.ts";
 import type { Row } from "../sql/driver.ts";
 import { forgetAnswers } from "../webhooks/answers.ts";
-import { blankEdit, blankMessages } from "./blanking.ts";
+import { blankEvents, blankMessages } from "./blanking.ts";
 import { lasting } from "./expiry-rule.ts";
 import type { ChangeCheck, ChangeOutcome, MessageChanges, NewEdit, NewRecall } from "./ports.ts";
 
@@ -92,7 +92,7 @@ async function makeEdit(
   const { edit_offset: replaced, expires_at } = row;
   const offset = Number(row.offset);
   const expiresAt = expires_at === null ? undefined : Number(expires_at);
-  if (replaced !== null) await blankEdit(transaction, { org, offset: Number(replaced) });
+  if (replaced !== null) await blankEvents(transaction, { org, offsets: [Number(replaced)] });
   const event = { org, kind: "edit" as const, id: eventId, cid, sender, uids: undefined, keyId, createdAt: at };
   const { offset: editOffset } = emit({ ...event, payload: edited.event, expiresAt });
   const changed = { org, offset, payload: edited.message, edited_at: at, edit_offset: editOffset };

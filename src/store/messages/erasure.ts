@@ -5,8 +5,9 @@ import type { LogTransaction, WriteDependencies } from "../log/log-writer.ts";
 import { isMessageOf, isOfConversation, isSystemMessage, systemKinds } from "../log/past.ts";
 import type { Reader } from "../sql/driver.ts";
 import { forgetAnswers } from "../webhooks/answers.ts";
-import { blankMessages } from "./blanking.ts";
+import { blankEvents, blankMessages } from "./blanking.ts";
 import type { Erasure, ErasureReads, ErasureWrites, WrittenEvent } from "./ports.ts";
+import { removeReactionsOf } from "./reactions.ts";
 
 type WrittenRow = { offset: number; kind: string | null; bytes: number };
 type MessageRow = { offset: number; id: string; cid: string; heard_in: string | null };
@@ -14,7 +15,7 @@ type SystemRow = { offset: number; id: string; payload: string };
 
 // As no index leads to the events of a sender, pages hold those of everyone. SQLite reads no payload to learn its length.
 const eventsOfPage = 5_000;
-const readPage = `SELECT "offset", CASE WHEN sender = ? AND (${isMessageOf("event")} OR ${isSystemMessage("event")}) THEN kind END AS kind,
+const readPage = `SELECT "offset", CASE WHEN sender = ? AND (${isMessageOf("event")} OR ${isSystemMessage("event")} OR kind = 'reaction') THEN kind END AS kind,
     OCTET_LENGTH(payload) AS bytes
   FROM event WHERE org = ? AND "offset" > ? AND "offset" <= ? ORDER BY "offset" LIMIT ${eventsOfPage}`;
 
@@ -31,7 +32,7 @@ export function createErasureReads({ reader }: { reader: Reader }): ErasureReads
           : [
               {
                 offset: Number(offset),
-                isSystem: systemKinds.includes(kind),
+                is: writtenIs(kind),
                 bytes: Number(bytes),
               },
             ],
@@ -97,12 +98,20 @@ export function createErasureWrites({ driver, writer }: WriteDependencies): Eras
       }),
     erase: (erasure, events) =>
       writer.bulk(erasure.org, undefined, async (transaction) => {
-        await eraseMessages(transaction, erasure, offsetsOf(events, false));
-        await eraseParameters(transaction, erasure, offsetsOf(events, true));
+        await eraseMessages(transaction, erasure, offsetsOf(events, "message"));
+        await eraseParameters(transaction, erasure, offsetsOf(events, "system"));
+        await blankEvents(transaction, { org: erasure.org, offsets: offsetsOf(events, "reaction") });
       }),
+    eraseReactions: (erasure, limit) =>
+      writer.bulk(erasure.org, 0, (transaction) => removeReactionsOf(transaction, erasure, limit)),
   };
 }
 
-function offsetsOf(events: readonly WrittenEvent[], isSystem: boolean): number[] {
-  return events.filter((event) => event.isSystem === isSystem).map(({ offset }) => offset);
+function writtenIs(kind: string): WrittenEvent["is"] {
+  if (kind === "reaction") return kind;
+  return systemKinds.includes(kind) ? "system" : "message";
+}
+
+function offsetsOf(events: readonly WrittenEvent[], kind: WrittenEvent["is"]): number[] {
+  return events.filter(({ is }) => is === kind).map(({ offset }) => offset);
 }

@@ -4,10 +4,11 @@ import { isMessageOf, isOfConversation } from "../log/past.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Reader } from "../sql/driver.ts";
 import { hasText, lasts } from "./expiry-rule.ts";
+import { newestEvents } from "./newest.ts";
 import type { History, MessagePlace, MissedEvent, MissedEvents, StoredMessage } from "./ports.ts";
 
 type PayloadRow = { offset: number; payload: string };
-type MessageRow = PayloadRow & { edited_at: number | null };
+type MessageRow = PayloadRow & { cid: string | null; edited_at: number | null; reactions: string | null };
 type MissedRow = PayloadRow & {
   id: string;
   kind: string;
@@ -32,18 +33,16 @@ const beginning = Number.MIN_SAFE_INTEGER;
 
 const readPage = (dialect: Dialect, order: "ASC" | "DESC") =>
   withinBytes(
-    `SELECT org, "offset", edited_at, OCTET_LENGTH(payload) AS bytes
+    `SELECT org, "offset", cid, edited_at, reactions, OCTET_LENGTH(payload) AS bytes
      ${fromConversation} AND ${hasText(dialect, "event")} AND "offset" < ? ORDER BY "offset" ${order} LIMIT ?`,
-    { order, columns: `"offset", edited_at, ${payloadOfPage}`, maxBytes: "?" },
+    { order, columns: `"offset", cid, edited_at, reactions, ${payloadOfPage}`, maxBytes: "?" },
   );
 
-const eventsSeen = 250;
 // Both engines keep the order of the inner list, which is all in an index: the first match ends the search.
-const lastOffset = (
-  dialect: Dialect,
-) => `(SELECT newest."offset" FROM (SELECT "offset", kind, recalled_at, expires_at FROM event
-    WHERE event.org = c.org AND event.cid = c.id AND event."offset" > COALESCE(c.past_start, c.log_start)
-    ORDER BY event."offset" DESC LIMIT ${eventsSeen}) AS newest
+const lastOffset = (dialect: Dialect) => `(SELECT newest."offset" FROM (${newestEvents({
+  columns: ["recalled_at", "expires_at"],
+  where: 'event.org = c.org AND event.cid = c.id AND event."offset" > COALESCE(c.past_start, c.log_start)',
+})}) AS newest
   WHERE ${isMessageOf("newest")} AND newest.recalled_at IS NULL AND ${lasts(dialect, "newest")} AND (newest."offset" < 0 OR newest."offset" > c.log_start) LIMIT 1)`;
 const findSpan = `SELECT COALESCE(c.past_start, c.log_start) AS first, o.head AS last FROM conversation c
   JOIN organization o ON o.id = c.org WHERE c.org = ? AND c.id = ?`;
@@ -68,7 +67,9 @@ export function createHistory({ reader }: { reader: Reader }): History {
     FROM last WHERE "offset" IS NOT NULL`;
   const at = (column: string) =>
     `(SELECT ${column} FROM event WHERE event.org = ? AND event."offset" = place."offset")`;
-  const readAt = `SELECT "offset", ${at("edited_at")} AS edited_at, ${at("payload")} AS payload
+  const findReactions = `SELECT "offset", reaction FROM message_reaction
+    WHERE org = ? AND cid = ? AND "offset" IN (${givenNumbers}) AND uid = ? ORDER BY reaction`;
+  const readAt = `SELECT "offset", ${at("cid")} AS cid, ${at("edited_at")} AS edited_at, ${at("reactions")} AS reactions, ${at("payload")} AS payload
     FROM (SELECT value AS "offset" FROM (${givenNumbers}) AS numbers) AS place ORDER BY "offset" DESC`;
   return {
     places: async (org, cid, ids) =>
@@ -77,8 +78,19 @@ export function createHistory({ reader }: { reader: Reader }): History {
       (await reader.allOf<MessagePlace>(org, findLast, org, JSON.stringify(cids))).map(toPlace),
     async messagesAt(org, offsets) {
       type Row = Omit<MessageRow, "payload"> & { payload: string | null };
-      const rows = await reader.allOf<Row>(org, readAt, org, org, JSON.stringify(offsets));
+      const rows = await reader.allOf<Row>(org, readAt, org, org, org, org, JSON.stringify(offsets));
       return rows.flatMap(({ payload, ...row }) => (payload === null ? [] : [toMessage({ ...row, payload })]));
+    },
+    async reactionsBy(org, uid, messages) {
+      type Found = { offset: number; reaction: string };
+      const byCid = Map.groupBy(messages, ({ cid }) => cid);
+      const found = await Promise.all(
+        Array.from(byCid, ([cid, ones]) =>
+          reader.allOf<Found>(org, findReactions, org, cid, JSON.stringify(ones.map(({ offset }) => offset)), uid),
+        ),
+      );
+      const byOffset = Map.groupBy(found.flat(), ({ offset }) => Number(offset));
+      return new Map(Array.from(byOffset, ([offset, rows]) => [offset, rows.map(({ reaction }) => reaction).sort()]));
     },
     async offsetAfter(org, cid, time) {
       const [span] = await reader.allOf<{ first: number; last: number }>(org, findSpan, org, cid);
@@ -109,7 +121,7 @@ export function createHistory({ reader }: { reader: Reader }): History {
 const fromMissed = (dialect: Dialect) => `FROM participant p
   JOIN conversation c ON c.org = p.org AND c.id = p.cid
   JOIN event e ON e.org = p.org AND e.cid = p.cid AND +e."offset" > c.log_start
-    AND e.kind IN ('message', 'edit', 'recall') AND ${hasText(dialect, "e")}
+    AND e.kind IN ('message', 'edit', 'recall', 'reaction') AND ${hasText(dialect, "e")}
   WHERE p.org = ? AND p.uid = ? AND e."offset" > ? AND e."offset" <= ?`;
 
 /** Creates the reads of what a user missed in all of the user's conversations. */
@@ -138,8 +150,9 @@ export function createMissedEvents({ reader }: { reader: Reader }): MissedEvents
   };
 }
 
-function toMessage({ offset, payload, edited_at }: MessageRow): StoredMessage {
-  return { offset: Number(offset), payload, editedAt: edited_at === null ? undefined : Number(edited_at) };
+function toMessage({ offset, cid, payload, edited_at, reactions }: MessageRow): StoredMessage {
+  const editedAt = edited_at === null ? undefined : Number(edited_at);
+  return { offset: Number(offset), cid: cid ?? "", payload, editedAt, reactions: reactions ?? undefined };
 }
 
 function toPlace({ cid, offset, bytes }: MessagePlace): MessagePlace {

@@ -1,7 +1,16 @@
 import type { EventKind } from "../../contract/log/log-event.ts";
 
-/** A stored message with its offset. `editedAt`: when it was last edited, in milliseconds since the Unix epoch. */
-export type StoredMessage = { offset: number; payload: string; editedAt: number | undefined };
+/**
+ * A stored message with its offset. `editedAt`: when it was last edited, in milliseconds since the Unix epoch. `reactions`: as JSON, how
+ * many users have reacted in which way, if any has. `cid`: empty for a system message to no conversation.
+ */
+export type StoredMessage = {
+  offset: number;
+  cid: string;
+  payload: string;
+  editedAt: number | undefined;
+  reactions: string | undefined;
+};
 
 /** A message, an edit, a recall or a kept system message that a user missed. */
 export type MissedEvent = {
@@ -40,6 +49,12 @@ export type History = {
   lastPlaces(org: string, cids: readonly string[]): Promise<MessagePlace[]>;
   /** The messages at these offsets, newest first. */
   messagesAt(org: string, offsets: readonly number[]): Promise<StoredMessage[]>;
+  /** How a user has reacted to messages, by their offsets, in the order of the characters. */
+  reactionsBy(
+    org: string,
+    uid: string,
+    messages: readonly Pick<StoredMessage, "cid" | "offset">[],
+  ): Promise<Map<number, string[]>>;
   /**
    * The offset from which on events of the conversation are later than a time, in milliseconds since the Unix epoch, found by
    * some 30 look-ups. Events are assumed to be in the order of their times, so that clocks of nodes that differ, and imports
@@ -87,6 +102,30 @@ export type NewEdit = NewChange & {
   body: string;
   /** The new custom parameters as JSON text; without it, those of the message stay. */
   x: string | undefined;
+};
+
+/** A change of the sender's reactions to the message `id`. */
+export type NewReaction = NewChange & { id: string; add: string | undefined; remove: string | undefined };
+
+/** The outcome of a change of reactions, as of an edit. `reactions`: the message has too many different ones. */
+export type ReactionOutcome =
+  | Extract<ChangeOutcome, { cid: string }>
+  | {
+      outcome: "refused";
+      missing: "organization" | "message" | "participant" | "reactions";
+      /** The conversation of the message. */
+      conversation?: string;
+    };
+
+/** Changes reactions to messages. */
+export type Reactions = {
+  /**
+   * Adds and removes a participant's reactions and tells it to the conversation, in one commit. What is there already, or is not, is
+   * neither stored nor told. Rejects like `MessageChanges.edit`.
+   */
+  react(reaction: NewReaction): Promise<ReactionOutcome>;
+  /** Checks a change of reactions by the same rules, with the number of participants of its conversation. Stores nothing. */
+  check(reaction: NewReaction): Promise<{ outcome: ReactionOutcome; participants: number }>;
 };
 
 /** A recall of messages of one conversation. */
@@ -156,8 +195,8 @@ export type SystemRecalls = {
   check(recall: NewSystemRecall): Promise<{ outcome: "changed"; audiences: SystemAudience[] } | SystemRecallRefusal>;
 };
 
-/** What a user wrote: a message or a system message, with the bytes of its text. */
-export type WrittenEvent = { offset: number; isSystem: boolean; bytes: number };
+/** What a user wrote: a message, a system message, or what told of a reaction, with the bytes of its text. */
+export type WrittenEvent = { offset: number; is: "message" | "system" | "reaction"; bytes: number };
 
 /** Finds what a user wrote. */
 export type ErasureReads = {
@@ -185,6 +224,8 @@ export type ErasureWrites = {
    * their ids and recipients.
    */
   erase(erasure: Erasure, events: readonly WrittenEvent[]): Promise<void>;
+  /** Removes at most `limit` of the user's reactions in one commit, and returns their number. Nobody hears of it. */
+  eraseReactions(erasure: Erasure, limit: number): Promise<number>;
 };
 
 /** Finds when messages and system messages expire, by the database's clock, in milliseconds since the Unix epoch. */

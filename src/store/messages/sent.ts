@@ -17,7 +17,7 @@ const ending = ({ now }: Dialect) => `CASE WHEN e.expires_at IS NULL THEN e.reca
 const findMessage = (
   dialect: Dialect,
 ) => `SELECT e."offset", e.cid, e.payload, e.uids, e.key_id, COALESCE(e.recipients, c.participants) AS recipients,
-    e.id, e.sender, e.created_at, e.edited_at, ${ending(dialect)}
+    e.id, e.sender, e.created_at, e.edited_at, e.reactions, ${ending(dialect)}
   FROM event e JOIN conversation c ON c.org = e.org AND c.id = e.cid
   WHERE e.org = ? AND e.id = ? AND ${isMessageOf("e")} AND ${isOfConversation} AND ${isLiveOrganization("e.org")}`;
 

@@ -1,8 +1,6 @@
 import { maxUnread } from "../../contract/messages/reads.ts";
 import { lasts } from "../messages/expiry-rule.ts";
-
-// Bounds what a count costs, however many messages the user sent without reading.
-const eventsSeen = 250;
+import { newestEvents } from "../messages/newest.ts";
 
 /** SQL expressions: of a conversation's events between two offsets, for a user, by the database's clock `now`. */
 type Places = { org: string; cid: string; after: string; upTo?: string; uid: string; now: string };
@@ -12,10 +10,10 @@ type Places = { org: string; cid: string; after: string; upTo?: string; uid: str
  * back or expired. Reads only an index, unless `wanted` has columns that are not in it. Placeholders appear in the order of `Places`.
  */
 function unreadAmongNewest(wanted: readonly string[], { org, cid, after, upTo, uid, now }: Places): string {
-  const inner = [...new Set([...wanted, "kind", "sender", "recalled_at", "silent", "expires_at"])].join(", ");
+  const columns = [...wanted, "sender", "recalled_at", "silent", "expires_at"];
+  const where = `org = ${org} AND cid = ${cid} AND "offset" > ${after}${upTo === undefined ? "" : ` AND "offset" <= ${upTo}`}`;
   return `SELECT ${wanted.join(", ") || "1"} FROM (
-      SELECT ${inner} FROM event WHERE org = ${org} AND cid = ${cid} AND "offset" > ${after}${upTo === undefined ? "" : ` AND "offset" <= ${upTo}`}
-      ORDER BY "offset" DESC LIMIT ${eventsSeen}) AS newest
+${newestEvents({ columns, where })}) AS newest
     WHERE kind = 'message' AND recalled_at IS NULL AND silent IS NULL AND ${lasts({ now }, "newest")} AND sender <> ${uid}`;
 }
 

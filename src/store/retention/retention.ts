@@ -9,7 +9,7 @@ import { lastOfFirst, type Ordered } from "../sql/key-range.ts";
 import type { Lease, RetentionOrder, RetentionReads, RetentionWrites } from "./ports.ts";
 
 /** Tables whose rows expire by the time in their ids. */
-type Dated = "event" | "delivery" | "audience" | "former_participant" | "audit" | "revoked_token";
+type Dated = "event" | "delivery" | "audience" | "former_participant" | "audit" | "revoked_token" | "message_reaction";
 
 const longestKeptMs = keptUntil(0, maxKeepDays);
 const clocksDifferMs = 24 * 3600 * 1000; // at most, between two nodes
@@ -66,6 +66,7 @@ async function touchAll(sql: Transaction, order: RetentionOrder): Promise<number
     ...["read", "system_read"].flatMap((kind) =>
       madeBefore("event", readsBefore).map((rows) => ({ ...rows, where: `kind = '${kind}' AND ${rows.where}` })),
     ),
+    ...madeBefore("message_reaction", messagesBefore).map((rows) => ({ ...rows, key: ["id", "uid", "reaction"] })),
     ...madeBefore("delivery", messagesBefore),
     ...madeBefore("audience", messagesBefore && messagesBefore - audienceOutlivesMs),
     ...madeBefore("former_participant", messagesBefore && messagesBefore - clocksDifferMs),

@@ -90,6 +90,11 @@ const shares: Record<string, Record<string, readonly number[]>> = {
     addressee_by_time: [100_000, 1, 1, 1, 1],
   },
   addressees: { sqlite_autoindex_addressees_1: [100, 1] },
+  message_reaction: {
+    sqlite_autoindex_message_reaction_1: [100_000, 1_000, 10, 2, 1, 1],
+    message_reaction_by_id: [100_000, 2, 1, 1],
+    message_reaction_of_user: [100_000, 1_000, 10, 2, 1, 1],
+  },
   inbox_mark: { sqlite_autoindex_inbox_mark_1: [10_000, 100, 1] },
   removal: { sqlite_autoindex_removal_1: [10, 1, 1] },
   node: { sqlite_autoindex_node_1: [1, 1] },

@@ -11,6 +11,7 @@ import { describeKeys } from "./keys-suite.ts";
 import { describeLog, type OpenDatabase } from "./log-suite.ts";
 import { describeOverdue } from "./overdue-suite.ts";
 import { describePrefixes } from "./prefix-suite.ts";
+import { describeReactions } from "./reactions-suite.ts";
 import { describeReadMarks } from "./reads-suite.ts";
 import { describeRecipients } from "./recipients-suite.ts";
 import { describeRetention } from "./retention-suite.ts";
@@ -39,6 +40,7 @@ export function describeEngine(engine: string, open: OpenDatabase): void {
   describeFiles(engine, open);
   describeDeliveries(engine, open);
   describeChanges(engine, open);
+  describeReactions(engine, open);
   describeExpiry(engine, open);
   describeInboxes(engine, open);
   describeTransfers(engine, open);

@@ -49,7 +49,7 @@ export function describeErasures(engine: string, open: OpenDatabase): void {
       expect(await writtenBy(org, "u1")).toEqual(
         events
           .filter(({ kind, payload }) => kind !== "membership" && payload.includes('"from":"u1"'))
-          .map(({ offset, kind, payload }) => ({ offset, isSystem: kind === "system", bytes: payload.length })),
+          .map(({ offset, kind, payload }) => ({ offset, is: kind as "message" | "system", bytes: payload.length })),
       );
       expect(await writtenBy(org, "nobody")).toEqual([]);
     });

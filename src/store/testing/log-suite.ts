@@ -338,7 +338,7 @@ export async function expectUnknownKinds(driver: Driver): Promise<void> {
     await sql.limitTo(["o"]);
     await sql.run("INSERT INTO organization (id, created_at, head) VALUES ('o', 1, 1)");
     await sql.run(
-      `INSERT INTO event (org, "offset", kind, id, payload, created_at) VALUES ('o', 1, 'reaction', 'e1', '{"reaction":1}', 1)`,
+      `INSERT INTO event (org, "offset", kind, id, payload, created_at) VALUES ('o', 1, 'later', 'e1', '{"later":1}', 1)`,
     );
   });
   await conversations.put("o", "c", { participants: ["u"] }, 1);

@@ -28,6 +28,7 @@ type EventRow = Row & {
   cid: string | null;
   uids: string | null;
   created_at: number;
+  reactions: string | null;
 };
 type KeptRow = Row & {
   offset: number;
@@ -58,7 +59,7 @@ const page = (isWanted: string) =>
   );
 // What has expired has no text, whether or not it is removed already.
 const readEvents = (dialect: Dialect, isWanted: string, isRead: string) =>
-  `SELECT e."offset", e.id, e.mid, e.kind, e.sender, e.cid, e.created_at, CASE WHEN ${isSystemMessage("e")} THEN e.uids END AS uids,
+  `SELECT e."offset", e.id, e.mid, e.kind, e.sender, e.cid, e.created_at, e.reactions, CASE WHEN ${isSystemMessage("e")} THEN e.uids END AS uids,
      CASE WHEN c.id IS NOT NULL OR (e.cid IS NULL AND ${isSystemMessage("e")})
        THEN CASE WHEN ${lasts(dialect, "e")} THEN e.payload ELSE '' END END AS payload
    FROM event e LEFT JOIN conversation c ON c.org = e.org AND c.id = e.cid AND ${isWanted} AND ${isOfConversation}
@@ -121,9 +122,19 @@ export function createExportReads({ reader }: { reader: Reader }): ExportReads {
 const isMessageKind = (kind: string) => kind === "message" || kind === importedKind;
 
 /** Payloads of what was taken back are empty. */
-function toMessage({ id, mid, kind, payload }: EventRow): ExportedMessage[] {
+function toMessage({ id, mid, kind, payload, reactions, ...row }: EventRow): ExportedMessage[] {
   const importId = kind === importedKind ? (mid ?? id) : id;
-  return payload === null || payload === "" ? [] : [{ kind: "message", importId, payload }];
+  if (payload === null || payload === "") return [];
+  return [
+    {
+      kind: "message",
+      importId,
+      payload,
+      cid: row.cid ?? "",
+      offset: Number(row.offset),
+      isReactedTo: reactions !== null,
+    },
+  ];
 }
 
 function toSystemMessage(

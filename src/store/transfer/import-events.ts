@@ -8,6 +8,8 @@ export type FoundEvent = {
   offset: number;
   payload: string;
   isChanged: boolean;
+  /** How many users have reacted to it in which way, as the store keeps it. */
+  reactions?: string | null;
 };
 
 type EventRow = Row & {
@@ -18,14 +20,23 @@ type EventRow = Row & {
   payload: string;
   edited_at: number | null;
   recalled_at: number | null;
+  reactions: string | null;
 };
 
-const columns = ["id", "mid", "cid", "offset", "payload", "edited_at", "recalled_at"];
+const columns = ["id", "mid", "cid", "offset", "payload", "edited_at", "recalled_at", "reactions"];
 
 /** Finds events by some of their columns. */
 export async function findEvents({ find }: Pick<Rows, "find">, keys: readonly Row[]): Promise<FoundEvent[]> {
   return (await find<EventRow>("event", columns, keys)).map(({ id, mid, cid, offset, payload, ...row }) => {
     const isChanged = row.edited_at !== null || row.recalled_at !== null || payload === "";
-    return { id, mid: mid ?? undefined, cid: cid ?? undefined, offset: Number(offset), payload, isChanged };
+    return {
+      id,
+      mid: mid ?? undefined,
+      cid: cid ?? undefined,
+      offset: Number(offset),
+      payload,
+      isChanged,
+      reactions: row.reactions,
+    };
   });
 }

@@ -36,6 +36,8 @@ export type Found = {
   participants: Map<string, number | null>;
   imported: Map<string, FoundEvent>;
   sent: Map<string, FoundEvent>;
+  /** Who has reacted to which message of the part, and how, as `reactionKeyOf` makes them. */
+  reactions: Set<string>;
   inboxes: FoundInboxes;
 };
 
@@ -76,8 +78,31 @@ export async function lookAt(rows: Pick<Rows, "find">, part: ImportPart): Promis
     participants: new Map(participants.map(({ cid, uid, past_start }) => [joinIds(cid, uid), numberIn(past_start)])),
     imported: new Map(imported.map((event) => [event.mid ?? "", event])),
     sent: new Map(sent.map((event) => [event.id, event])),
+    reactions: await findReactions(rows, part, [...imported, ...sent]),
     inboxes,
   };
+}
+
+/** The key of a user's reaction to the message of an event. */
+export function reactionKeyOf(id: string, uid: string, reaction: string): string {
+  return joinIds(id, uid, reaction);
+}
+
+/** Those of the reactions of a part that are there. */
+async function findReactions(
+  rows: Pick<Rows, "find">,
+  { org, items }: ImportPart,
+  events: readonly FoundEvent[],
+): Promise<Set<string>> {
+  const byImportId = Map.groupBy(events, ({ id, mid, offset }) => (offset < 0 ? (mid ?? id) : id));
+  const keys = items.flatMap((item) => {
+    if (item.kind !== "reaction") return [];
+    const { mid, sender: uid, reaction } = item;
+    return (byImportId.get(mid) ?? []).map(({ cid = "", offset }) => ({ org, cid, offset, uid, reaction }));
+  });
+  type Found = Row & { id: string; uid: string; reaction: string };
+  const found = await rows.find<Found>("message_reaction", ["id", "uid", "reaction"], keys);
+  return new Set(found.map(({ id, uid, reaction }) => reactionKeyOf(id, uid, reaction)));
 }
 
 /** The ids that a part names. */
@@ -91,6 +116,7 @@ function namesIn({ org, items }: ImportPart) {
     if (item.kind === "conversation") cids.add(item.id);
     else if (item.kind === "participants") for (const uid of item.uids) addPair(item.cid, uid);
     else if (item.kind === "message") importIds.add(item.importId);
+    else if (item.kind === "reaction") importIds.add(item.mid);
     else if (item.kind === "inbox_range" && item.cid !== undefined) addPair(item.cid, item.uid);
   }
   return { uids, cids, pairs, importIds };

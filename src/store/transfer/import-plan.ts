@@ -1,10 +1,13 @@
+import { maxReactionsOfMessage, readTotals } from "../../contract/messages/reactions.ts";
 import { canonicalJson, parseJson } from "../../lib/json/json-values.ts";
 import { createId, joinIds } from "../../lib/text/ids.ts";
+import { countReactions, type ReactionRow } from "../messages/reactions.ts";
 import type { FoundEvent } from "./import-events.ts";
 import { createInboxPlan, type InboxPlan, missingUser } from "./import-inbox-plan.ts";
-import type { Found, FoundConversation, FoundUser } from "./import-look.ts";
+import { type Found, type FoundConversation, type FoundUser, reactionKeyOf } from "./import-look.ts";
 import {
   type ImportedMessage,
+  type ImportedReaction,
   type ImportedSystemMessage,
   type ImportFault,
   type ImportItem,
@@ -30,6 +33,9 @@ export type ImportPlan = {
   /** The ids of events that a deleted conversation has left, and that come anew. */
   stale: string[];
   inboxes: InboxPlan;
+  /** New reactions, and what they make of the totals of messages, by offset; those of new messages are stored with them. */
+  reactions: Omit<ReactionRow, "org">[];
+  totals: Map<number, string | null>;
 };
 
 type Options = {
@@ -53,6 +59,8 @@ export function planImport(found: Found, part: ImportPart, options: Options): Im
     past: [],
     stale: [],
     inboxes: inboxes.plan,
+    reactions: [],
+    totals: new Map(),
   };
 
   /** Where those begin who come now, and where the last new message lies. */
@@ -134,6 +142,21 @@ export function planImport(found: Found, part: ImportPart, options: Options): Im
     return true;
   }
 
+  function addReaction({ mid, sender: uid, reaction }: ImportedReaction): boolean | ImportFault {
+    const known = [found.imported.get(mid), found.sent.get(mid)];
+    const message = known.find((one) => one !== undefined && one.payload !== "" && isThere(one, conversations));
+    if (message === undefined) return false;
+    const { id, cid = "", offset } = message;
+    const key = reactionKeyOf(id, uid, reaction);
+    if (found.reactions.has(key)) return false;
+    const totals = countReactions(plan.totals.get(offset) ?? message.reactions ?? null, [[reaction, 1]]);
+    if (readTotals(totals).size > maxReactionsOfMessage) return "reactions";
+    found.reactions.add(key);
+    plan.totals.set(offset, totals);
+    plan.reactions.push({ id, cid, offset, uid, reaction });
+    return true;
+  }
+
   function addSystemMessage(item: ImportedSystemMessage): boolean | ImportFault {
     const { id, mid, cid, sender, isOver, payload } = item;
     const { events, mids, recalled } = found.inboxes;
@@ -169,6 +192,8 @@ export function planImport(found: Found, part: ImportPart, options: Options): Im
         return join(item.cid, item.uids);
       case "message":
         return addMessage(item);
+      case "reaction":
+        return addReaction(item);
       case "system_message":
         return addSystemMessage(item);
       case "recipients":

@@ -37,6 +37,7 @@ export function createImportWrites({ writer }: { writer: LogWriter }): ImportWri
       await writeConversations(transaction, writing);
       await writeParticipants(transaction, writing);
       await writePast(transaction, writing);
+      await writeReactions(transaction, writing);
       await writeInboxes(transaction, writing);
       await requireKey(transaction.sql, part.by);
       return outcomeOf(plan, givesIds);
@@ -132,13 +133,25 @@ async function writePast(transaction: LogTransaction, { part, plan }: Writing): 
   });
   for (const event of plan.past) {
     const offset = transaction.emitPast(
-      event.kind === "message" ? toMessage(event, part) : toSystemMessage(event, part),
+      event.kind === "message"
+        ? { ...toMessage(event, part), reactions: plan.totals.get(transaction.pastHead(org) + 1) ?? undefined }
+        : toSystemMessage(event, part),
     );
     if (event.kind === "message") messages.push(event);
     else if (isInInboxes(event)) kept.push({ ...event, org, uids: event.recipients, offset });
   }
   await nameImportedFiles(sql, { org, messages, now });
   await keepImported(sql, kept);
+}
+
+/** Those of new messages are in their rows already. */
+async function writeReactions({ sql }: LogTransaction, { part, plan }: Writing): Promise<void> {
+  const { org } = part;
+  if (plan.reactions.length === 0) return;
+  const rows = plan.reactions.map((row) => ({ org, ...row }));
+  sql.lastly(sql.rows.insert("message_reaction", rows, "skip"));
+  const stored = Array.from(plan.totals, ([offset, reactions]) => ({ org, offset, reactions }));
+  await sql.rows.update("event", ["org", "offset"], stored);
 }
 
 function toMessage(message: ImportedMessage, { org, keyId }: ImportPart): PastEvent {

@@ -11,6 +11,7 @@ export type ImportItem =
   | { kind: "conversation"; id: string; name: string | null | undefined }
   | { kind: "participants"; cid: string; uids: string[] }
   | ImportedMessage
+  | ImportedReaction
   | ImportedSystemMessage
   | ImportedRecipients
   | ImportedRead
@@ -33,6 +34,12 @@ export type ImportedMessage = {
   createdAt: number;
   expiresAt?: number | undefined;
 };
+
+/**
+ * A reaction to the message that an import knows by the id `mid`. Does nothing without that, or if it is gone, or if the user has reacted so
+ * already.
+ */
+export type ImportedReaction = { kind: "reaction"; mid: string; sender: string; reaction: string };
 
 /** A system message for the inboxes of users or, with an empty list, of a conversation, or of everyone. */
 export type ImportedSystemMessage = {
@@ -96,6 +103,8 @@ export type ImportFault =
   | "participants"
   /** There is another message of this id. */
   | "conflict"
+  /** The message would have too many different reactions. */
+  | "reactions"
   /** The organization may store no more. */
   | "room";
 
@@ -145,7 +154,21 @@ export type ExportedEntity = { id: string; name: string | null; isBlocked: boole
 export type ExportedParticipant = { cid: string; uid: string };
 
 /** A message to be exported, with the id that an import will know it by, and the text of its event. */
-export type ExportedMessage = { kind: "message"; importId: string; payload: string };
+export type ExportedMessage = {
+  kind: "message";
+  importId: string;
+  payload: string;
+  cid: string;
+  offset: number;
+  /** Whether anybody has reacted to it. */
+  isReactedTo: boolean;
+};
+
+/** A reaction to be exported. */
+export type ExportedReaction = { mid: string; sender: string; reaction: string };
+
+/** Where a page of reactions begins: after this one. */
+export type ReactionPlace = { cid: string; offset: number; reaction: string; uid: string };
 
 /** What an import will know a system message by. `createdAt`: in milliseconds since the Unix epoch. */
 export type SystemMessageName = { sender: string; id: string; createdAt: number };
@@ -193,6 +216,22 @@ export type ExportReads = {
     after: number,
     sender?: string,
   ): Promise<{ events: (ExportedMessage | ExportedSystemMessage)[]; last: number } | undefined>;
+};
+
+/** Reads the reactions of an export. */
+export type ReactionExportReads = {
+  /** The first reactions to a message after one, in the order of users. */
+  reactionsTo(
+    of: ExportOf,
+    message: ExportedMessage,
+    after: Pick<ReactionPlace, "uid" | "reaction"> | undefined,
+  ): Promise<ExportedReaction[]>;
+  /** The first reactions of a user after one, in the order of conversations and messages, and where the next ones begin. */
+  reactionsOf(
+    of: ExportOf,
+    uid: string,
+    after: ReactionPlace | undefined,
+  ): Promise<{ reactions: ExportedReaction[]; last: ReactionPlace | undefined }>;
 };
 
 /** Reads what an export contains of inboxes. What is addressed to a conversation is, without one, addressed to everyone. */

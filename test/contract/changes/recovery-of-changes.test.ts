@@ -16,7 +16,13 @@ async function roomWith(count: number): Promise<{ org: Organization; cid: string
 }
 
 /** An event in short: its kind, what it is about, and what it says. */
-function brief({ message, message_edit: edit, message_delete: recall }: Event): unknown[] {
+function brief({
+  message,
+  message_edit: edit,
+  message_delete: recall,
+  message_reactions_update: update,
+}: Event): unknown[] {
+  if (update !== undefined) return ["reaction", update.mid, update.from, update.add, update.remove];
   if (message !== undefined) return ["message", message._id, message.body];
   if (edit !== undefined) return ["edit", edit.id, edit.body];
   return ["recall", recall?.ids];
@@ -45,6 +51,19 @@ describe("since and Last-Event-ID, over edits and recalls", () => {
     await expectRecovered(org, third, [
       ["edit", first, "edited"],
       ["recall", [second]],
+    ]);
+  });
+
+  test("bring reactions to messages that were heard before, in their order", async () => {
+    const { org, ids } = await roomWith(2);
+    const [first = "", second = ""] = ids;
+    await org.reacted("alice", first, { add: "👍" });
+    await org.reacted("bob", second, { add: "🎉" });
+    await org.reacted("alice", first, { add: "❤️", remove: "👍" });
+    await expectRecovered(org, second, [
+      ["reaction", first, "alice", "👍", undefined],
+      ["reaction", second, "bob", "🎉", undefined],
+      ["reaction", first, "alice", "❤️", "👍"],
     ]);
   });
 

@@ -15,7 +15,10 @@ export type Message = {
 };
 
 /** A message in a list. */
-export type ListedMessage = Message & { edited_at?: string };
+export type ListedMessage = Message & {
+  edited_at?: string;
+  reactions?: { own?: string[]; total: Record<string, number> };
+};
 
 type ShownAttachment = Message["attachments"][number] & { file_content_type?: string; file_size?: number };
 
@@ -61,6 +64,7 @@ export type Event = {
   message_delete?: MessageDelete;
   system_message_delete?: { ids: string[]; from: string; t: number };
   message_read?: MessageRead;
+  message_reactions_update?: { mid: string; cid: string; from: string; add?: string; remove?: string };
   system_message_read?: { ids: string[]; seen: boolean; t: number };
   last_activity?: Record<string, number>;
   typing?: { cid: string; from: string; status: "start" | "stop"; t: number };

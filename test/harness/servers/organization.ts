@@ -36,6 +36,9 @@ export type Organization = {
   sentSystem(senderId: string, messageSystem: MessageInput): Promise<Ack["ack"]>;
   edit<T = Done>(senderId: string, messageEdit: MessageInput): Promise<Answer<T>>;
   edited(senderId: string, messageEdit: MessageInput): Promise<void>;
+  /** Changes the sender's reactions to a message. */
+  react<T = Done>(senderId: string, messageReaction: MessageInput): Promise<Answer<T>>;
+  reacted(senderId: string, mid: string, change: { add?: string; remove?: string }): Promise<void>;
   /** Takes messages back, with a body that may be given in full. */
   recall<T = Done>(senderId: string, messageDelete: MessageInput): Promise<Answer<T>>;
   recalled(senderId: string, cid: string, ...ids: string[]): Promise<void>;
@@ -77,6 +80,8 @@ export async function createOrganization(herald: Herald, id: string = uniqueId("
     herald.admin("PUT", "/admin/message/read", { organizationId: id, senderId, messageRead: { cid, ids } });
   const edit: Organization["edit"] = (senderId, messageEdit) =>
     herald.admin("PUT", "/admin/message", { organizationId: id, senderId, messageEdit });
+  const react: Organization["react"] = (senderId, messageReaction) =>
+    herald.admin("PUT", "/admin/message/reaction", { organizationId: id, senderId, messageReaction });
   const recall: Organization["recall"] = (senderId, messageDelete) =>
     herald.admin("DELETE", "/admin/message", { organizationId: id, senderId, messageDelete });
   const recallSystem: Organization["recallSystem"] = (senderId, ids) =>
@@ -157,6 +162,11 @@ export async function createOrganization(herald: Herald, id: string = uniqueId("
       if (answer.status !== 200) throw new Error(`the read was refused with ${answer.status}: ${answer.text}`);
     },
     edit,
+    react,
+    async reacted(senderId, mid, change) {
+      const { status, text } = await react(senderId, { mid, ...change });
+      if (status !== 200) throw new Error(`the reaction was refused with ${status}: ${text}`);
+    },
     async edited(senderId, messageEdit) {
       const answer = await edit(senderId, messageEdit);
       if (answer.status !== 200) throw new Error(`the edit was refused with ${answer.status}: ${answer.text}`);

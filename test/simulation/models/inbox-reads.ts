@@ -69,7 +69,13 @@ export function createInboxReads(get: (org: string) => Organization, clock: () =
     places: (org: string, offsets: readonly number[]): InboxPlace[] =>
       eventsAt(org, offsets).map(({ offset, id, payload }) => ({ offset, id, mid: id, bytes: payload.length })),
     messagesAt: (org: string, offsets: readonly number[]) =>
-      eventsAt(org, offsets).map(({ offset, payload }) => ({ offset, payload, editedAt: undefined })),
+      eventsAt(org, offsets).map(({ offset, payload }) => ({
+        offset,
+        cid: "",
+        payload,
+        editedAt: undefined,
+        reactions: undefined,
+      })),
     named(org: string, uid: string, ids: readonly string[], now: number): InboxItemPlace[] {
       const items = itemsOf(org, uid, { after: { past: 0, log: 0 }, now });
       const placed = items.map(({ offset, mid = "" }, index) => {

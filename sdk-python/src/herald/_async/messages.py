@@ -20,6 +20,7 @@ from ..models import (
     Send,
     SendMessageRequest,
     SendSystemMessageRequest,
+    UpdateReactionsRequest,
 )
 from ..results import SentMessage, SentSystemMessage
 from .caller import AsyncCaller
@@ -85,6 +86,10 @@ class AsyncMessages(AsyncCaller):
         """Changes the body of a message of the sender. The same edit again changes nothing."""
         await self._run("editMessage", body=request)
 
+    async def react(self, **request: Unpack[UpdateReactionsRequest]) -> None:
+        """Changes a participant's reactions to a message. What is there already, or is not, changes nothing."""
+        await self._run("updateReactions", body=request)
+
     async def recall_messages(self, **request: Unpack[RecallMessagesRequest]) -> None:
         """Takes messages of a conversation back, all of them or none: nobody can read them any more.
 
@@ -114,6 +119,10 @@ class AsyncMessages(AsyncCaller):
     async def try_edit(self, **request: Unpack[EditMessageRequest]) -> DryRun:
         """Checks an edit, and returns who would hear it. Nothing is changed."""
         return await self._try("editMessage", request)
+
+    async def try_reaction(self, **request: Unpack[UpdateReactionsRequest]) -> DryRun:
+        """Checks a change of reactions, and returns who would hear it. Nothing is changed."""
+        return await self._try("updateReactions", request)
 
     async def try_recall(self, **request: Unpack[RecallMessagesRequest]) -> DryRun:
         """Checks a recall, and returns who would hear it. Nothing is changed."""

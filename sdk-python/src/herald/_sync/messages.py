@@ -21,6 +21,7 @@ from ..models import (
     Send,
     SendMessageRequest,
     SendSystemMessageRequest,
+    UpdateReactionsRequest,
 )
 from ..results import SentMessage, SentSystemMessage
 from .caller import Caller
@@ -86,6 +87,10 @@ class Messages(Caller):
         """Changes the body of a message of the sender. The same edit again changes nothing."""
         self._run("editMessage", body=request)
 
+    def react(self, **request: Unpack[UpdateReactionsRequest]) -> None:
+        """Changes a participant's reactions to a message. What is there already, or is not, changes nothing."""
+        self._run("updateReactions", body=request)
+
     def recall_messages(self, **request: Unpack[RecallMessagesRequest]) -> None:
         """Takes messages of a conversation back, all of them or none: nobody can read them any more.
 
@@ -115,6 +120,10 @@ class Messages(Caller):
     def try_edit(self, **request: Unpack[EditMessageRequest]) -> DryRun:
         """Checks an edit, and returns who would hear it. Nothing is changed."""
         return self._try("editMessage", request)
+
+    def try_reaction(self, **request: Unpack[UpdateReactionsRequest]) -> DryRun:
+        """Checks a change of reactions, and returns who would hear it. Nothing is changed."""
+        return self._try("updateReactions", request)
 
     def try_recall(self, **request: Unpack[RecallMessagesRequest]) -> DryRun:
         """Checks a recall, and returns who would hear it. Nothing is changed."""
