@@ -147,7 +147,9 @@ test("the client connects, pages, and hears what is sent", async () => {
       x: { a: [1] },
     });
     expect(client.since).toBe(ask.server_mid);
-    expect(await client.listMessages({ cid: "welcome", limit: 1 })).toEqual([message]);
+    expect(await client.listMessages({ cid: "welcome", limit: 1 })).toEqual([
+      { ...message, updated_at: message?.created_at },
+    ]);
     await expect(client.listMessages({ cid: "elsewhere" })).rejects.toMatchObject({ name: "HeraldRequestError" });
   } finally {
     client.stop();

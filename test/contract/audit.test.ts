@@ -370,6 +370,7 @@ describe("the audit log", () => {
       exportOrganization: "all",
       exportUser: "all",
       streamEvents: "all",
+      updateReactions: "refused",
     });
   });
 });
