@@ -232,11 +232,11 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       expect((await tablet.closed).code).toBe(1012);
       await hung.waitFor({ state: "detached" });
       const deliveries = page.getByRole("region", { name: "Deliveries" });
-      await deliveries.getByText("missing").first().waitFor();
-      await deliveries.getByLabel("Show").selectOption("delivered");
-      await deliveries.getByText("missing").first().waitFor({ state: "detached" });
+      await deliveries.getByText("delivered").first().waitFor();
+      await deliveries.getByLabel("Show").selectOption("missing");
+      await deliveries.getByText("missing").first().waitFor(); // what was sent before alice connected
       await deliveries.getByLabel("Show").selectOption("");
-      await deliveries.getByText("missing").first().waitFor();
+      await deliveries.getByText("delivered").first().waitFor();
       await page.getByRole("button", { name: "Issue a token" }).click();
       const token = await page.getByLabel("User token").inputValue();
       expect(token.split(".")).toHaveLength(3);

@@ -215,7 +215,7 @@ describe.if(chromium !== undefined)("sends that are kept or expire, in the conso
         org.sentSystem("alice", { id: `s-${index}`, uids: ["bob"], keep_days: 1 }),
       ),
     );
-    await press(page, "Refresh");
+    await page.getByRole("region", { name: "Inbox" }).getByRole("button", { name: "Refresh" }).click();
     await items.nth(49).waitFor();
     expect(await items.count()).toBe(50);
     await press(page, "Show more");

@@ -131,7 +131,9 @@ describe("a refusal of something that the caller named", () => {
     });
     // Each of these needs another body, and has a case below.
     expect(missed).toEqual([
+      "sendMessage message_not_found",
       "sendSystemMessage conversation_not_found",
+      "putScheduled message_not_found",
       "putScheduled sender_not_found",
       "listSystemRecipients not_found",
     ]);
@@ -153,12 +155,16 @@ describe("a refusal of something that the caller named", () => {
     };
     const attachments = [unknown, none].map((file_id) => ({ name: "a", file_id }));
     const message = { cid, body: "y" };
+    const reply = { ...message, replied_message_id: unknown };
+    const later = { organizationId: org.id, senderId: "alice", message: reply };
     using socket = await org.socket("alice");
     const heard = async (op: string, payload: object) => (await socket.request(op, payload)).error?.message ?? "";
     const cases: [answer: string, ...names: string[]][] = [
       [(await org.send("alice", { id: "m`1", ...message })).text, "m`1"],
       [(await org.send("alice", { ...message, attachments })).text, unknown],
       [(await org.send(ghost, message)).text, ghost, cid],
+      [(await org.send("alice", reply)).text, unknown],
+      [(await herald().admin("PUT", org.path("scheduled", "r"), { send_at: at, request: later })).text, unknown],
       [(await org.recall("alice", { cid, ids: [server_mid, unknown], type: "all" })).text, unknown],
       [(await org.read("alice", cid, [server_mid, unknown])).text, unknown],
       [(await org.edit(ghost, { id: server_mid, body: "z" })).text, ghost, cid],
