@@ -9,7 +9,13 @@ import type { LogReader, OrganizationReads, Standing } from "../store/ports.ts";
 import { requireOrganization } from "./directory/directory.ts";
 
 /** What to show of an organization, and the cursor after which to begin, if it is not now. */
-export type FeedQuery = { org: string; filter: FeedFilter; after: string | undefined };
+export type FeedQuery = {
+  org: string;
+  filter: FeedFilter;
+  after: string | undefined;
+  /** Charges what is read of the past, in requests. Resolves once the limits of the caller allow more. */
+  pay(cost: number): Promise<void>;
+};
 
 /** A request to watch an organization. */
 export type FeedWish = FeedQuery & {

@@ -1,7 +1,9 @@
 import { invalidRequest } from "../../contract/errors/errors.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { cursorOf, type LogPlace, logStart } from "../../contract/log/log-place.ts";
+import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import type { FeedStarts, Feeds } from "../../services/feeds.ts";
+import { requestCosts, threadCosts } from "../../services/limits/costs.ts";
 import { bytesOf, pageBytes } from "../connections/page-turns.ts";
 import type { EventFacts } from "../fanout/event-facts.ts";
 import type { FeedLog } from "../log/sequencers.ts";
@@ -15,11 +17,12 @@ type Dependencies = {
   log: Pick<FeedLog, "readShown">;
   feedStarts: FeedStarts;
   facts: Pick<EventFacts, "follow" | "systemOf" | "readOf">;
+  thread: ThreadScheduler;
 };
 
 /** Creates the reads of pages of feeds. A page holds few events, or none, where the filter selects few; it says where to go on. */
-export function createFeedPages({ log, feedStarts, facts }: Dependencies): Feeds["page"] {
-  return async ({ org, filter, after, limit }) => {
+export function createFeedPages({ log, feedStarts, facts, thread }: Dependencies): Feeds["page"] {
+  return async ({ org, filter, after, limit, pay }) => {
     if (filter.uid !== undefined) throw invalidRequest("/uid", ofPages, `\`uid\` ${ofPages}`);
     const start = after === undefined ? undefined : await feedStarts.resume(org, after);
     const head = start ?? (await feedStarts.now(org, undefined)).place;
@@ -28,6 +31,8 @@ export function createFeedPages({ log, feedStarts, facts }: Dependencies): Feeds
     let place: LogPlace = start ?? logStart;
     for (let reads = 0; reads < mostReads && events.length < limit && bytesOf(events) < pageBytes; reads++) {
       const read = await log.readShown(org, place.offset, rowsAtOnce, pageBytes);
+      await thread.turn(org, threadCosts.bytes(bytesOf(read)));
+      await pay(requestCosts.replay(read.length, bytesOf(read)));
       for (const event of read) {
         place = event;
         if (shows(event)) events.push(event);

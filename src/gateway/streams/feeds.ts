@@ -6,7 +6,7 @@ import { networkOf } from "../../lib/network/addresses.ts";
 import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
 import { createCounters } from "../../lib/rates/counters.ts";
 import type { FeedQuery, FeedStarts, Feeds, FeedWish } from "../../services/feeds.ts";
-import { threadCosts } from "../../services/limits/costs.ts";
+import { requestCosts, threadCosts } from "../../services/limits/costs.ts";
 import type { LineParts } from "../connections/line-parts.ts";
 import { bytesOf, type PageTurns, pageBytes } from "../connections/page-turns.ts";
 import { contentOf, type EventFacts, sessionEndOf, textIn } from "../fanout/event-facts.ts";
@@ -41,6 +41,7 @@ type Feed = {
   sequencer: Sequencer;
   shows: EventFilter;
   permit: FeedWish["permit"];
+  pay: FeedWish["pay"];
   place: LogPlace;
   isAsking: boolean;
 };
@@ -101,6 +102,7 @@ export function createFeeds(dependencies: Dependencies) {
         if (stream.isOpen) listen(feed, org);
         return;
       }
+      let cost = 0;
       const upTo = sequencer.position; // taken before the read, so that the read includes everything up to it
       await pageTurns.turnPage(
         stream,
@@ -111,8 +113,10 @@ export function createFeeds(dependencies: Dependencies) {
           for (const event of page) show(feed, asOfNow(event, sequencer));
           if (page.length === 0) feed.place = { offset: upTo, id: undefined }; // the rest was purged
           stream.push(encodePlace(feed.place));
+          cost = requestCosts.replay(read.length, bytesOf(read));
         },
       );
+      await feed.pay(cost);
     }
   }
 
@@ -130,7 +134,7 @@ export function createFeeds(dependencies: Dependencies) {
   }
 
   async function begin(wish: FeedWish, owner: Owner): Promise<ReadableStream<Uint8Array>> {
-    const { org, filter, address, permit, onEnd } = wish;
+    const { org, filter, address, permit, pay, onEnd } = wish;
     register.requireOpen();
     quotas.takeForAddress(owner, networkOf(address));
     if (!perOrganization.take(org)) throw tooMany(limits.feedsPerOrganization);
@@ -147,6 +151,7 @@ export function createFeeds(dependencies: Dependencies) {
       sequencer,
       shows: createEventFilter(filter, cids, facts),
       permit,
+      pay,
       place,
       isAsking: false,
     };

@@ -24,8 +24,8 @@ export function bindPresence(
   bind(operations.listOnlineUsers, ({ caller, body }) => answerShowing(onlineUsers.list(caller, body)));
   bind(operations.streamEvents, async ({ params: { org }, query, headers }, call) => {
     const { after, lastEventId, limit, ...filter } = query;
-    const { address, request, permit, endSoon } = call();
-    const wish = { org, filter, after: lastEventIdIn(headers) ?? lastEventId ?? after };
+    const { address, request, permit, pay, endSoon } = call();
+    const wish = { org, filter, after: lastEventIdIn(headers) ?? lastEventId ?? after, pay };
     if (asksForCloudEvents(headers)) return answerCloudEvents(request.url, await feeds.page({ ...wish, limit }));
     const stream = await feeds.open({ ...wish, address, signal: request.signal, permit, onEnd: endSoon });
     return { status: 200, stream };

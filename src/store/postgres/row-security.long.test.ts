@@ -221,7 +221,7 @@ if (postgres !== undefined) {
         await organizations.put(org, undefined, 1);
         await schedule.put(org, scheduledOf());
         await conversations.put(org, "c1", { participants: ["u1"] }, 1);
-        await webhooks.put(org, webhookOf());
+        await webhooks.put(org, { ...webhookOf(), events: ["message.unreached", "users.presence"] });
         await webhookDeliveries.add(webhookDeliveryOf(org));
         await batches.appendAll([messageOf(org)]);
         await webhookDeliveries.restart({ org, webhook: "push", id: "d" }, { now: 1, expiresAt: 2 });
