@@ -3,6 +3,7 @@ than 404. Only cases that are meant to be valid are changed; invalid ones are se
 
 import base64
 import json
+import time
 from datetime import datetime, timedelta, timezone
 from urllib.parse import unquote
 
@@ -28,7 +29,19 @@ def place_of(path):
         return {"sendAt": 0, "id": "a"}
     if path.endswith("/recipients"):
         return {"index": 0} if "/system-messages/" in path else {"uid": "a", "after": 0}
+    if is_deliveries_of_user(path):
+        return {"before": 5}
     return {"id": "a"}
+
+
+def is_deliveries_of_user(path):
+    return path.endswith("/users/{uid}/deliveries")
+
+
+def id_of_now():
+    """A UUIDv7 (RFC 9562, section 5.7)."""
+    digits = f"{int(time.time() * 1000):012x}"
+    return f"{digits[:8]}-{digits[8:]}-7000-8000-000000000000"
 
 
 def storable(value):
@@ -56,7 +69,8 @@ def use_existing(case):
             case.path_parameters[name] = known
     if isinstance(case.body, dict) and "organizationId" in case.body:
         case.body["organizationId"] = EXISTING["org"]
-        case.body["senderId"] = EXISTING["uid"]
+        if "senderId" in case.body:
+            case.body["senderId"] = EXISTING["uid"]
         for part in ("message", "messageRead"):
             if isinstance(case.body.get(part), dict):
                 case.body[part]["cid"] = EXISTING["cid"]
@@ -74,6 +88,11 @@ def before_call(context, case, kwargs):
     if case.query and "cursor" in case.query:  # opaque: only cursors issued by Herald are valid
         place = {"by": "id", "key": "a", "id": ""} if "prefix" in case.query else place_of(case.path)
         case.query["cursor"] = cursor(place)
+    if case.query and "after" in case.query and case.path == "/admin/audit":  # the id of an entry that is not too old
+        case.query["after"] = id_of_now()
+    if case.query and "after" in case.query and is_deliveries_of_user(case.path):  # the cursor by another name
+        case.query["after"] = cursor(place_of(case.path))
+        case.query.pop("cursor", None)
     if isinstance(case.body, dict):
         if isinstance(case.body.get("request"), dict):  # a scheduled send is one of the organization in the path
             case.body["request"]["organizationId"] = unquote(case.path_parameters["org"])
