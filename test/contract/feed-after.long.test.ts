@@ -161,13 +161,13 @@ describe("GET …/events after a cursor", () => {
     let stops = 0;
     while (!isOver || got.length < 401) {
       using one = await watch(org, { after: cursor });
-      const wanted = random.integer(1, 40);
+      const wanted = random.integer(1, 30);
       await eventually(
         async () => one.events.length >= wanted || got.length + one.events.length >= 401 || undefined,
         "some events",
       );
-      got.push(...bodiesOn(one));
-      cursor = one.raw.at(-1)?.id ?? cursor;
+      got.push(...bodiesOn(one).slice(0, wanted)); // whoever stops has not worked off what else has arrived
+      cursor = one.raw.slice(0, wanted).at(-1)?.id ?? cursor;
       stops++;
     }
     await sent;
