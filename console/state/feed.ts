@@ -25,7 +25,7 @@ export type Heard = { number: number; heardAt: number } & (
   | { kind: "system_message_read"; message: SystemMessageRead }
 );
 
-/** The state of the feed. `lost`: it retries, and omits what is delivered in the meantime. `ended`: it does not retry. */
+/** The state of the feed. `lost`: it retries and then goes on where it was, but of a user with what comes. `ended`: it does not retry. */
 export type FeedStanding = { is: "connecting" | "open" } | { is: "lost" | "ended"; error: unknown };
 
 /** The last received events, newest last, and the total number. */

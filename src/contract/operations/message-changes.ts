@@ -15,7 +15,7 @@ import {
 } from "../messages/changes.ts";
 import { updateReactionsRequest } from "../messages/reactions.ts";
 import { senderErrors, targetIn } from "./messages.ts";
-import { defineOperation } from "./operation.ts";
+import { defineOperation, type OperationAnswer } from "./operation.ts";
 
 const recalledPerRequest = 25; // the writer takes about a millisecond for a hundred
 
@@ -39,18 +39,10 @@ export function createMessageChangeOperations(limits: PayloadLimits) {
         senderId: messageEditExample.from,
         messageEdit: { id: messageEditExample.id, body: messageEditExample.body },
       },
-      answers: {
-        200: {
-          description:
-            "Stored. With `dry_run=true`: the request is valid, and this is who would hear it; nothing was stored.",
-          schema: changeResponse.or(dryRunResponse),
-          headers: {
-            "Idempotent-Replayed":
-              "`true` if the message says this already, so that nothing was stored and nobody is told",
-          },
-          example: { success: true },
-        },
-      },
+      answers: changeAnswers(
+        "Stored",
+        "`true` if the message says this already, so that nothing was stored and nobody is told",
+      ),
       errors: [...senderErrors, "message_not_found", "sender_not_owner"],
     }),
     updateReactions: defineOperation({
@@ -71,18 +63,10 @@ export function createMessageChangeOperations(limits: PayloadLimits) {
         senderId: messageReactionsUpdateExample.from,
         messageReaction: { mid: messageReactionsUpdateExample.mid, add: messageReactionsUpdateExample.add },
       },
-      answers: {
-        200: {
-          description:
-            "Stored. With `dry_run=true`: the request is valid, and this is who would hear it; nothing was stored.",
-          schema: changeResponse.or(dryRunResponse),
-          headers: {
-            "Idempotent-Replayed":
-              "`true` if the user has reacted so already, so that nothing was stored and nobody is told",
-          },
-          example: { success: true },
-        },
-      },
+      answers: changeAnswers(
+        "Stored",
+        "`true` if the user has reacted so already, so that nothing was stored and nobody is told",
+      ),
       errors: [...senderErrors, "message_not_found"],
     }),
     recallMessages: defineOperation({
@@ -103,14 +87,7 @@ export function createMessageChangeOperations(limits: PayloadLimits) {
         senderId: messageDeleteExample.from,
         messageDelete: { cid: messageDeleteExample.cid, ids: messageDeleteExample.ids, type: "all" },
       },
-      answers: {
-        200: {
-          description:
-            "Taken back. With `dry_run=true`: the request is valid, and this is who would hear it; nothing was stored.",
-          schema: changeResponse.or(dryRunResponse),
-          example: { success: true },
-        },
-      },
+      answers: changeAnswers("Taken back"),
       errors: [...senderErrors, "conversation_not_found", "message_not_found"],
     }),
     recallSystemMessages: defineOperation({
@@ -131,19 +108,25 @@ export function createMessageChangeOperations(limits: PayloadLimits) {
         senderId: systemMessageDeleteExample.from,
         messageSystemDelete: { ids: systemMessageDeleteExample.ids },
       },
-      answers: {
-        200: {
-          description:
-            "Taken back. With `dry_run=true`: the request is valid, and this is who would hear it; nothing was stored.",
-          schema: changeResponse.or(dryRunResponse),
-          example: { success: true },
-        },
-      },
+      answers: changeAnswers("Taken back"),
       errors: [
         ...senderErrors.filter((code) => code !== "sender_not_participant"),
         "sender_not_found",
         "message_not_found",
       ],
     }),
+  };
+}
+
+/** The answers of a change: `done` says what it has done, `replayed` when `Idempotent-Replayed` is `true`, if it can be. */
+function changeAnswers(done: string, replayed?: string): Record<number, OperationAnswer> {
+  const ofDryRun = "With `dry_run=true`: the request is valid, and this is who would hear it; nothing was stored.";
+  return {
+    200: {
+      description: `${done}. ${ofDryRun}`,
+      schema: changeResponse.or(dryRunResponse),
+      ...(replayed !== undefined && { headers: { "Idempotent-Replayed": replayed } }),
+      example: { success: true },
+    },
   };
 }

@@ -3,18 +3,10 @@ import { blankMessagePayload, blankSystemPayload } from "../../contract/messages
 import { lasts } from "../messages/expiry-rule.ts";
 import type { FeedReader } from "../ports.ts";
 import type { Reader } from "../sql/driver.ts";
-import { type EventRow, toEvent } from "./log-reader.ts";
-import { withinBytes } from "./page-bytes.ts";
+import { type EventRow, endOfPage, toEvent } from "./log-reader.ts";
 import { isOfConversation } from "./past.ts";
 
 type FeedRow = EventRow & { sender: string | null; mid: string | null; created_at: number };
-
-// Finds the end of the page first, so that no larger payloads are read than fit it.
-const endOfPage = withinBytes(
-  `SELECT "offset", OCTET_LENGTH(payload) + COALESCE(OCTET_LENGTH(uids), 0) AS bytes
-    FROM event WHERE org = ? AND "offset" > ? ORDER BY "offset" LIMIT ?`,
-  { maxBytes: "?" },
-);
 
 /** Creates the reads of feeds that begin in the past. */
 export function createFeedReader({ reader }: { reader: Reader }): FeedReader {

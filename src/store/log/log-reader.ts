@@ -22,8 +22,11 @@ type HeadRow = Row & { head: number; head_id: string | null };
 /** Kinds whose text may have been taken out of the store. */
 const textKinds = new Set<string>(["message", "system", "edit", "reaction"] satisfies EventKind[]);
 
-// Finds the end of the page first, so that no larger payloads are read than fit it.
-const endOfPage = withinBytes(
+/**
+ * The SQL of the end of a page, found first, so that no larger payloads are read than fit it. Placeholders: `org`, the offset, the limit
+ * and the bytes.
+ */
+export const endOfPage = withinBytes(
   `SELECT "offset", OCTET_LENGTH(payload) + COALESCE(OCTET_LENGTH(uids), 0) AS bytes
     FROM event WHERE org = ? AND "offset" > ? ORDER BY "offset" LIMIT ?`,
   { maxBytes: "?" },

@@ -75,14 +75,14 @@ async function planReaction(sql: Looking, { org, sender, id, add, remove }: NewR
   const offset = Number(row.offset);
   const asked = [add, remove].flatMap((reaction) => reaction ?? []);
   const keys = asked.map((reaction) => ({ org, cid, offset, uid: sender, reaction }));
-  const [[conversation], participants, found_] = await Promise.all([
+  const [[conversation], participants, ownRows] = await Promise.all([
     rows.find<ConversationRow>("conversation", conversationColumns, [{ org, id: cid }]),
     rows.find<Row>("participant", ["uid"], [{ org, cid, uid: sender }]),
     rows.find<OwnRow>("message_reaction", ["reaction"], keys),
   ]);
   if (conversation === undefined || !isIn(conversation, row)) return refused("message");
   if (participants.length === 0) return { ...refused("participant"), conversation: cid };
-  const own = new Set(found_.map(({ reaction }) => reaction));
+  const own = new Set(ownRows.map(({ reaction }) => reaction));
   const added = add !== undefined && !own.has(add) ? add : undefined;
   const removed = remove !== undefined && own.has(remove) ? remove : undefined;
   const changes: [string, number][] = [];
