@@ -33,7 +33,9 @@ type Error struct {
 	Fields []FieldError
 	// RetryAfter is the wait that the server asks for, or 0.
 	RetryAfter time.Duration
-	cause      error
+	// Length is how long the message is, in Unicode code points (append_conflict only).
+	Length int
+	cause  error
 	// isUnsent says that no server got the request, and that the same call fails again.
 	isUnsent bool
 }
@@ -96,6 +98,9 @@ func (c *Client) failureOf(response *http.Response, text []byte) *Error {
 		return failure
 	}
 	failure.Code, failure.Title, failure.Detail, failure.Fields = problem.Code, problem.Title, problem.Detail, problem.Errors
+	if problem.Length != nil {
+		failure.Length = *problem.Length
+	}
 	if failure.Detail == "" {
 		failure.Detail = problem.Title
 	}

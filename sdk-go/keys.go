@@ -35,6 +35,21 @@ func (c *Client) RevokeKey(ctx context.Context, id string) error {
 	return c.remove(ctx, nil, "admin", "keys", id)
 }
 
+// EndSession ends the session of a person in the console. Every node refuses it from then on.
+func (c *Client) EndSession(ctx context.Context, id string) error {
+	return c.remove(ctx, nil, "admin", "sessions", id)
+}
+
+// ListSessions reads a page of the sessions of people in the console, the oldest first.
+func (c *Client) ListSessions(ctx context.Context, page PageOptions) (*Page[ConsoleSession], error) {
+	return listPage[ConsoleSession](ctx, c, sessions, page)
+}
+
+// Sessions yields all sessions of people in the console.
+func (c *Client) Sessions(ctx context.Context) iter.Seq2[ConsoleSession, error] {
+	return each[ConsoleSession](ctx, c, sessions)
+}
+
 // ListKeys reads a page of the API keys.
 func (c *Client) ListKeys(ctx context.Context, page PageOptions) (*Page[APIKey], error) {
 	return listPage[APIKey](ctx, c, keys, page)
@@ -46,6 +61,8 @@ func (c *Client) Keys(ctx context.Context) iter.Seq2[APIKey, error] {
 }
 
 var keys = list{path: []string{"admin", "keys"}}
+
+var sessions = list{path: []string{"admin", "sessions"}}
 
 // AuditOptions select entries of the audit log; the zero value selects all.
 type AuditOptions struct {

@@ -106,8 +106,9 @@ func (c *Client) React(ctx context.Context, reaction UpdateReactionsRequest) err
 }
 
 // RecallMessages takes messages of a conversation back: nobody can read them any more. It does so for all of them, or fails for all.
+// With RecallTypeMyself, it hides them from the lists of the sender instead.
 func (c *Client) RecallMessages(ctx context.Context, recall RecallMessagesRequest) error {
-	return c.change(ctx, http.MethodDelete, []string{"admin", "message"}, forEveryone(recall))
+	return c.change(ctx, http.MethodDelete, []string{"admin", "message"}, withType(recall))
 }
 
 // RecallSystemMessages takes system messages of the sender back, all of them or none. Whoever they were addressed to hears it.
@@ -119,6 +120,12 @@ func (c *Client) RecallSystemMessages(ctx context.Context, recall RecallSystemMe
 // newly read hears it. An earlier mark stays.
 func (c *Client) MarkRead(ctx context.Context, read MarkReadRequest) error {
 	return c.change(ctx, http.MethodPut, []string{"admin", "message", "read"}, read)
+}
+
+// TellTyping tells the other participants of a conversation who are connected that a user is typing, or has stopped. It holds until the
+// next message of the user, or for 10 seconds: repeat it while it goes on. Nothing is stored, and it may be lost.
+func (c *Client) TellTyping(ctx context.Context, typing TellTypingRequest) error {
+	return c.change(ctx, http.MethodPut, []string{"admin", "message", "typing"}, typing)
 }
 
 func (c *Client) change(ctx context.Context, method string, path []string, body any) error {
@@ -149,7 +156,7 @@ func (c *Client) TryReaction(ctx context.Context, reaction UpdateReactionsReques
 
 // TryRecall checks a recall and returns who would hear it. Nothing is changed.
 func (c *Client) TryRecall(ctx context.Context, recall RecallMessagesRequest) (*DryRun, error) {
-	return c.try(ctx, http.MethodDelete, []string{"admin", "message"}, forEveryone(recall))
+	return c.try(ctx, http.MethodDelete, []string{"admin", "message"}, withType(recall))
 }
 
 // TrySystemRecall checks a recall of system messages and returns who would hear it. Nothing is changed.
@@ -171,8 +178,10 @@ func (c *Client) try(ctx context.Context, method string, path []string, body any
 	return &answer.DryRun, nil
 }
 
-func forEveryone(recall RecallMessagesRequest) RecallMessagesRequest {
-	recall.MessageDelete.Type = RecallTypeAll
+func withType(recall RecallMessagesRequest) RecallMessagesRequest {
+	if recall.MessageDelete.Type == "" {
+		recall.MessageDelete.Type = RecallTypeAll
+	}
 	return recall
 }
 

@@ -13,10 +13,12 @@ type OnlineOptions struct {
 	UIDs []string
 	// Devices adds the device ids of the first 20 of the UIDs, by id.
 	Devices bool
+	// LastSeen adds when each of the users was last seen.
+	LastSeen bool
 }
 
 func (o OnlineOptions) list(org string) list {
-	query := query{parameter{"uids", o.UIDs}, flagParam("devices", o.Devices)}
+	query := query{parameter{"uids", o.UIDs}, flagParam("devices", o.Devices), flagParam("last_seen", o.LastSeen)}
 	return list{path: organization(org, "online"), query: query}
 }
 
@@ -46,13 +48,10 @@ func (c *Client) ListOnlineUsers(ctx context.Context, org string, limit, offset 
 	return users.Users, nil
 }
 
-// ListConnections reads where a user is connected now, on all nodes, the oldest connection first.
-func (c *Client) ListConnections(ctx context.Context, org, uid string) ([]UserConnection, error) {
-	connections, err := get[UserConnectionList](ctx, c, nil, organization(org, "users", uid, "connections")...)
-	if err != nil {
-		return nil, err
-	}
-	return connections.Items, nil
+// ListConnections reads where a user is connected now, on all nodes, the oldest connection first, how the last connection ended, and
+// which check refused the last token.
+func (c *Client) ListConnections(ctx context.Context, org, uid string) (*UserConnectionList, error) {
+	return get[UserConnectionList](ctx, c, nil, organization(org, "users", uid, "connections")...)
 }
 
 // CloseConnection closes one connection of a user. Its client reconnects, and receives what it missed.
@@ -67,6 +66,15 @@ func (c *Client) ListNodes(ctx context.Context) ([]Node, error) {
 		return nil, err
 	}
 	return nodes.Items, nil
+}
+
+// NodeHistory reads what all nodes did together in the last 30 minutes, as the node that answers has seen it since it started.
+func (c *Client) NodeHistory(ctx context.Context) (*NodeHistory, error) {
+	nodes, err := get[NodeList](ctx, c, query{flagParam("history", true)}, "admin", "nodes")
+	if err != nil {
+		return nil, err
+	}
+	return nodes.History, nil
 }
 
 // Health asks the node whether it works.

@@ -17,11 +17,13 @@ var operations = map[string]func(context.Context, *Client){
 	"sendMessage":       func(ctx context.Context, c *Client) { c.SendMessage(ctx, SendMessageRequest{}) },
 	"sendSystemMessage": func(ctx context.Context, c *Client) { c.SendSystemMessage(ctx, SendSystemMessageRequest{}) },
 	"editMessage":       func(ctx context.Context, c *Client) { c.EditMessage(ctx, EditMessageRequest{}) },
+	"appendToMessage":   func(ctx context.Context, c *Client) { c.AppendToMessage(ctx, AppendRequest{}) },
 	"updateReactions":   func(ctx context.Context, c *Client) { c.React(ctx, UpdateReactionsRequest{}) },
 	"recallSystemMessages": func(ctx context.Context, c *Client) {
 		c.RecallSystemMessages(ctx, RecallSystemMessagesRequest{})
 	},
 	"recallMessages": func(ctx context.Context, c *Client) { c.RecallMessages(ctx, RecallMessagesRequest{}) },
+	"tellTyping":     func(ctx context.Context, c *Client) { c.TellTyping(ctx, TellTypingRequest{}) },
 	"markRead":       func(ctx context.Context, c *Client) { c.MarkRead(ctx, MarkReadRequest{}) },
 	"sendBatch": func(ctx context.Context, c *Client) {
 		drain(c.SendBatchLines(ctx, strings.NewReader(""), BatchOptions{}))
@@ -30,6 +32,11 @@ var operations = map[string]func(context.Context, *Client){
 	"getScheduled":          func(ctx context.Context, c *Client) { c.GetScheduled(ctx, "o", "s") },
 	"deleteScheduled":       func(ctx context.Context, c *Client) { c.CancelScheduled(ctx, "o", "s") },
 	"listScheduled":         func(ctx context.Context, c *Client) { c.ListScheduled(ctx, "o", "", PageOptions{}) },
+	"putProposal":           func(ctx context.Context, c *Client) { c.Propose(ctx, "o", "p", PutProposalRequest{}) },
+	"getProposal":           func(ctx context.Context, c *Client) { c.GetProposal(ctx, "o", "p") },
+	"approveProposal":       func(ctx context.Context, c *Client) { c.ApproveProposal(ctx, "o", "p", DecideProposalRequest{}) },
+	"rejectProposal":        func(ctx context.Context, c *Client) { c.RejectProposal(ctx, "o", "p", DecideProposalRequest{}) },
+	"listProposals":         func(ctx context.Context, c *Client) { c.ListProposals(ctx, "o", "", PageOptions{}) },
 	"putWebhook":            func(ctx context.Context, c *Client) { c.PutWebhook(ctx, "o", "w", PutWebhookRequest{}) },
 	"getWebhook":            func(ctx context.Context, c *Client) { c.GetWebhook(ctx, "o", "w") },
 	"listWebhooks":          func(ctx context.Context, c *Client) { c.ListWebhooks(ctx, "o", PageOptions{}) },
@@ -94,6 +101,8 @@ var operations = map[string]func(context.Context, *Client){
 	"getOwnKey":          func(ctx context.Context, c *Client) { c.GetOwnKey(ctx) },
 	"getKey":             func(ctx context.Context, c *Client) { c.GetKey(ctx, "k") },
 	"deleteKey":          func(ctx context.Context, c *Client) { c.RevokeKey(ctx, "k") },
+	"listSessions":       func(ctx context.Context, c *Client) { c.ListSessions(ctx, PageOptions{}) },
+	"endSession":         func(ctx context.Context, c *Client) { c.EndSession(ctx, "s") },
 	"rotateKey":          func(ctx context.Context, c *Client) { c.RotateKey(ctx, "k", RotateKeyRequest{}) },
 	"listAudit":          func(ctx context.Context, c *Client) { c.ListAudit(ctx, AuditOptions{}, PageOptions{}) },
 	"getHealth":          func(ctx context.Context, c *Client) { c.Health(ctx) },

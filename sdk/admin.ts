@@ -1,10 +1,12 @@
 export { type AdminClient, createAdmin } from "./admin/admin.ts";
+export type { StreamOptions } from "./admin/calls/appends.ts";
 export type { BatchAnswer, BatchEnvelope, BatchOptions } from "./admin/calls/batch.ts";
 export type { UploadOptions } from "./admin/calls/files.ts";
 export { eachOf } from "./admin/calls/pages.ts";
 export type { Health } from "./admin/calls/server.ts";
 export type { AdminOptions, CallOptions, RequestOptions } from "./admin/exchange.ts";
 export type { Feed, FeedEvent, FeedOptions, FeedState } from "./admin/feed.ts";
+export type { GrowingMessage } from "./admin/growing.ts";
 export type {
   ExportSystemMessageRecord,
   ImportSystemMessageRecord,

@@ -17,6 +17,7 @@ const client = createClient({
   onMessage: fail("onMessage"),
   onSystemMessage: fail("onSystemMessage"),
   onMessageEdit: fail("onMessageEdit"),
+  onMessageAppend: fail("onMessageAppend"),
   onMessageDelete: fail("onMessageDelete"),
   onMessageRead: fail("onMessageRead"),
   onGap: fail("onGap"),
@@ -30,7 +31,15 @@ client.start();
 process.on("SIGTERM", () => client.stop());
 `;
 
-const names = ["onMessage", "onSystemMessage", "onMessageEdit", "onMessageDelete", "onMessageRead", "onGap"];
+const names = [
+  "onMessage",
+  "onSystemMessage",
+  "onMessageEdit",
+  "onMessageAppend",
+  "onMessageDelete",
+  "onMessageRead",
+  "onGap",
+];
 
 test.each(["heard", "unheard", "rejects"])("in Node, a callback that rejects ends nothing (%s)", async (kind) => {
   using server = startFakeServer();
@@ -48,6 +57,7 @@ test.each(["heard", "unheard", "rejects"])("in Node, a callback that rejects end
       message("m1"),
       { system_message: { ...from, _id: "s1" } },
       { message_edit: { ...from, id: "m1", body: "" } },
+      { message_append: { ...from, id: "m1", offset: 0, text: "", done: true } },
       { message_delete: { ...from, ids: ["m1"], type: "all" } },
       { message_read: { ...from, ids: ["m1"] } },
       { last_activity: { bob: 0 } },

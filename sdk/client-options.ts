@@ -9,6 +9,7 @@ import type {
   InboxItem,
   ListedMessage,
   Message,
+  MessageAppend,
   MessageDelete,
   MessageEdit,
   MessageReactionsUpdate,
@@ -16,6 +17,7 @@ import type {
   SystemMessage,
   SystemMessageDelete,
   SystemMessageRead,
+  Typing,
 } from "./types.ts";
 import type { InboxView } from "./views/inbox.ts";
 import type { ConversationsView, ConversationView } from "./views/views.ts";
@@ -75,11 +77,19 @@ export type ClientOptions<X = CustomParameters> = {
    */
   onMessageEdit?: ((edit: MessageEdit<X>) => void) | undefined;
   /**
+   * Called like `onMessageEdit` for each piece of a message that came with `open`: its text goes on at `offset`, in code points.
+   * `client.conversation` puts the text together.
+   */
+  onMessageAppend?: ((piece: MessageAppend) => void) | undefined;
+  /**
    * Called like `onMessageEdit` for each change of reactions. It counts nobody: `listMessages` with the `ids` of the message has the
    * counts, and `client.conversation` keeps them up to date.
    */
   onMessageReactions?: ((update: MessageReactionsUpdate) => void) | undefined;
-  /** Called like `onMessageEdit` for each recall: the app removes those of the messages that it has. */
+  /**
+   * Called like `onMessageEdit` for each recall, and when the user has hidden messages (`type` is `myself`): the app removes those of the
+   * messages that it has.
+   */
   onMessageDelete?: ((recall: MessageDelete) => void) | undefined;
   /**
    * Called for each recall of system messages: the app removes those of the same sender (`from`) that it has. A recall while the
@@ -93,6 +103,11 @@ export type ClientOptions<X = CustomParameters> = {
   onSystemMessageRead?: ((read: SystemMessageRead) => void) | undefined;
   /** Called when a participant has read messages of this user. A read while the client is away is not made up for. */
   onMessageRead?: ((read: MessageRead) => void) | undefined;
+  /**
+   * Called when another participant types, or has stopped: also when a message has ended it, or 10 s without another call. Over
+   * WebSockets only.
+   */
+  onTyping?: ((typing: Typing) => void) | undefined;
   /** Called on every state change and, while reconnecting, after every failed attempt. */
   onStateChange?: ((state: ClientState, detail: StateDetail) => void) | undefined;
   /**
@@ -166,6 +181,11 @@ export type Client<X = CustomParameters> = {
   ack(ids: string | string[]): Promise<void>;
   /** Marks a conversation as read by the user, up to the given messages or to its end. Their authors hear of it. */
   markRead(cid: string, ids?: string[]): Promise<void>;
+  /**
+   * Tells the other participants who are connected that the user types, or with `stop` has stopped. It holds for 10 s: repeat it while the
+   * user goes on. It may be lost.
+   */
+  tellTyping(cid: string, status?: "start" | "stop"): Promise<void>;
   /** A page of the user's inbox, newest first: system messages with `keep_days`, older than `before`, or only unread ones. */
   listInbox(options?: { limit?: number; before?: string; unread?: boolean }): Promise<InboxItem<X>[]>;
   /** Marks system messages in the inbox as read, or with `seen` as seen only: those with these `_id`s, or all. */

@@ -347,22 +347,24 @@ test("receipts go a hundred at a time, and resolve when all are answered", async
   await expect(one).rejects.toBeInstanceOf(HeraldConnectionError);
 });
 
-test("edits and recalls come in order among the messages, and again after a reconnect", async () => {
+test("edits, pieces and recalls come in order among the messages, and again after a reconnect", async () => {
   using server = startFakeServer();
   const heard = createQueue<string>();
   using app = startClient({
     url: server.url,
     onMessage: ({ _id }) => heard.push(_id),
     onMessageEdit: ({ id, body, x }) => heard.push(`${id} says ${body} ${JSON.stringify(x)}`),
+    onMessageAppend: ({ id, offset, text }) => heard.push(`${id} goes on at ${offset}: ${text}`),
     onMessageDelete: ({ ids, from }) => heard.push(`${from} took back ${ids}`),
   });
   const edit = { message_edit: { id: "m1", cid: "c", from: "alice", body: "new", x: { n: 1 }, t: 2 } };
   const recall = { message_delete: { ids: ["m1", "m0"], cid: "c", from: "bob", type: "all", t: 3 } };
-  const events = [message("m1"), edit, message("m2"), recall];
+  const piece = { message_append: { id: "m2", cid: "c", from: "bob", offset: 5, text: "more", done: true, t: 3 } };
+  const events = [message("m1"), edit, message("m2"), piece, recall];
   const { socket } = await accept(server.sockets);
   for (const event of events) socket.send(event);
   const said = 'm1 says new {"n":1}';
-  expect(await heard.take(4)).toEqual(["m1", said, "m2", "bob took back m1,m0"]);
+  expect(await heard.take(5)).toEqual(["m1", said, "m2", "m2 goes on at 5: more", "bob took back m1,m0"]);
   expect(app.client.since).toBe("m2");
   socket.cut();
   const second = await accept(server.sockets, { recovered: true });

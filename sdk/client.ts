@@ -9,6 +9,7 @@ import { playSession, type SessionOptions, type Timing } from "./connection/sess
 import { globalWebSocket, type WebSocketConstructor } from "./connection/websocket.ts";
 import { HeraldConnectionError } from "./errors.ts";
 import type { CustomParameters } from "./types.ts";
+import type { Typists } from "./typists.ts";
 import { createLazyViews } from "./views/lazy-views.ts";
 import { createBackoff } from "./waiting/backoff.ts";
 import { badToken, returnWaitMs, tooMany } from "./waiting/return-wait.ts";
@@ -67,12 +68,15 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
     return noteId(progress, id);
   }
 
+  let typists: Promise<Typists> | undefined;
+
   const handlers: SessionOptions<X>["handlers"] = {
     message(message) {
       if (!isNew(message._id)) return;
       progress.since = message._id;
       call(() => views.current()?.handlers.message(message));
       call(() => options.onMessage?.(message));
+      typists?.then(({ said }) => said(message), onError);
     },
     system_message(message) {
       // Two senders may use the same id, so the key includes the sender. No identifier contains U+0000.
@@ -83,6 +87,10 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
     message_edit(edit) {
       call(() => views.current()?.handlers.message_edit(edit));
       call(() => options.onMessageEdit?.(edit));
+    },
+    message_append(piece) {
+      call(() => views.current()?.handlers.message_append(piece));
+      call(() => options.onMessageAppend?.(piece));
     },
     message_delete(recall) {
       call(() => views.current()?.handlers.message_delete(recall));
@@ -100,6 +108,14 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
     system_message_read(read) {
       call(() => views.current()?.handlers.system_message_read(read));
       call(() => options.onSystemMessageRead?.(read));
+    },
+    typing(typing) {
+      const { onTyping } = options;
+      if (!onTyping) return; // few apps need it
+      typists ??= import("./typists.ts").then(({ createTypists }) =>
+        createTypists((told) => call(() => onTyping(told))),
+      );
+      typists.then(({ hear }) => hear(typing), onError);
     },
     last_activity(activities) {
       const { uid = "", callback } = watched ?? {};
@@ -159,11 +175,14 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
       // Few networks need it.
       const streams = unopened > 1 ? await import("./connection/stream.ts").catch(noStreams) : undefined;
       const tried = streams ? 0 : unopened + 1;
-      unopened = tried;
+      let hasTried = false; // without a token, nothing is tried, which tells nothing about addresses or WebSockets
       const ending = await playSession({
         ...options,
-        open: (opening) =>
-          streams ? streams.openStream(stream, since, opening) : openSocket(webSocket, WebSocket, opening),
+        open(opening) {
+          hasTried = true;
+          unopened = tried;
+          return streams ? streams.openStream(stream, since, opening) : openSocket(webSocket, WebSocket, opening);
+        },
         token,
         since,
         timing,
@@ -185,7 +204,7 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
       if (signal.aborted) return;
       // A WebSocket that does not open may be blocked, or the server restarts; a stream is for the first case.
       if (!fallback || isOffline()) unopened = 0;
-      if (unopened > 1) continue;
+      if (hasTried && unopened > 1) continue;
       const { code } = ending;
       const wasConnected = connection !== undefined;
       connection = transport = undefined;
@@ -196,11 +215,13 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
         running = undefined;
         return setState("closed", ending);
       }
-      addresses.push(address);
-      address = addresses.shift() ?? address;
+      if (hasTried) {
+        addresses.push(address);
+        address = addresses.shift() ?? address;
+      }
       // Of several addresses, the others are tried before the client waits.
       const isAsked = code === tooMany || code === badToken;
-      failures = wasConnected || isAsked || failures >= addresses.length ? 0 : failures + 1;
+      failures = wasConnected || isAsked || !hasTried || failures >= addresses.length ? 0 : failures + 1;
       const retryInMs = failures > 0 ? 0 : returnWaitMs(ending, backoff, { ...timing, refused });
       setState(isOffline() ? "offline" : "reconnecting", { ...ending, retryInMs });
       // The server asked for the wait after 4429, and a token that is refused needs it, even if the network comes back earlier.
@@ -250,6 +271,7 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
       running?.abort();
       running = connection = transport = undefined;
       saved?.save();
+      typists?.then(({ stop }) => stop(), onError);
       setState("stopped");
     },
     async ping() {
@@ -284,6 +306,9 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
         views.current()?.onRead(cid, []); // the answer may be all that was lost
         throw error;
       }
+    },
+    async tellTyping(cid, status) {
+      await request("typing", { cid, status });
     },
     async listInbox(page = {}) {
       const { system_messages: items } = await request("system_message_list", page);

@@ -25,6 +25,7 @@ export type ApiErrorFields = {
   advice?: string | undefined;
   requestId?: string | undefined;
   errors?: FieldError[];
+  length?: number | undefined;
   cause?: unknown;
 };
 
@@ -55,9 +56,12 @@ export class HeraldApiError extends Error {
   readonly requestId: string | undefined;
   /** Each invalid value, after 422 `invalid_request`. */
   readonly errors: FieldError[];
+  /** How long the message is, in Unicode code points, after 409 `append_conflict`. */
+  readonly length: number | undefined;
 
   /** The SDK creates these errors; an app only does so in its tests. */
-  constructor({ status, code, title, detail, advice = advices[code], requestId, errors = [], cause }: ApiErrorFields) {
+  constructor(fields: ApiErrorFields) {
+    const { status, code, title, detail, advice = advices[code], requestId, errors = [], length, cause } = fields;
     const said = title === undefined || detail.startsWith(title) ? detail : `${title}: ${detail}`;
     const what = status === 0 ? detail : `${status} ${code}: ${said}`;
     super(advice === undefined ? what : `${what}. ${advice}`, cause === undefined ? undefined : { cause });
@@ -67,6 +71,7 @@ export class HeraldApiError extends Error {
     this.detail = detail;
     this.requestId = requestId;
     this.errors = errors;
+    this.length = length;
   }
 }
 

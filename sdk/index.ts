@@ -13,4 +13,5 @@ export type {
   ConversationsSnapshot,
   ConversationsView,
   ConversationView,
+  ShownMessage,
 } from "./views/views.ts";

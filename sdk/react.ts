@@ -84,6 +84,7 @@ export function HeraldProvider({ children, ...options }: HeraldProviderProps): R
       onMessage: (message) => latest.current.onMessage?.(message),
       onSystemMessage: (message) => latest.current.onSystemMessage?.(message),
       onMessageEdit: (edit) => latest.current.onMessageEdit?.(edit),
+      onMessageAppend: (piece) => latest.current.onMessageAppend?.(piece),
       onMessageDelete: (recall) => latest.current.onMessageDelete?.(recall),
       onSystemMessageDelete: (recall) => latest.current.onSystemMessageDelete?.(recall),
       onSystemMessageRead: (read) => latest.current.onSystemMessageRead?.(read),

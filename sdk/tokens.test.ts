@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { ClientState } from "./client-options.ts";
 import { accept, message, startClient } from "./testing/app.ts";
 import { startFakeServer } from "./testing/fake-server.ts";
 import { createQueue } from "./testing/queue.ts";
@@ -27,6 +28,32 @@ test.each([
   expect(`${error} ${JSON.stringify(error)}`).not.toContain("secret");
   expect(await app.states.take(3)).toEqual(["connecting", "reconnecting 1006", "connected"]);
 });
+
+test.each([
+  ["one address", []],
+  ["several addresses", ["http://localhost:9"]],
+])(
+  "without a token, each attempt waits for the backoff, and says nothing about WebSockets: %s",
+  async (_name, others) => {
+    using server = startFakeServer();
+    const changes = createQueue<[ClientState, number | undefined]>();
+    let attempts = 0;
+    using app = startClient({
+      url: [server.url, ...others],
+      token: async () => {
+        attempts += 1;
+        if (attempts < 7) throw new Error("there is no network");
+        return "token";
+      },
+      onStateChange: (state, { retryInMs }) => changes.push([state, retryInMs]),
+    });
+    await accept(server.sockets);
+    const [first, ...waits] = await changes.take(7);
+    expect([first?.[0], ...waits.map(([state]) => state)]).toEqual(["connecting", ...Array(6).fill("reconnecting")]);
+    expect(waits.filter(([, ms]) => ms === undefined || ms === 0)).toEqual([]);
+    expect([await changes.next(), app.client.transport, attempts]).toEqual([["connected", undefined], "websocket", 7]);
+  },
+);
 
 test("a token that is refused once is followed by another after a while", async () => {
   using server = startFakeServer();

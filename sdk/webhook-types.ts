@@ -4,6 +4,7 @@ export type WebhookEvent =
   | "system_message.unreached"
   | "message.read"
   | "scheduled.failed"
+  | "proposal.waiting"
   | "message.undeliverable"
   | "users.presence";
 
@@ -38,6 +39,21 @@ export type WebhookEndpoint = Required<WebhookSettings> & {
 
   /** Since when nothing is posted, in ISO 8601; `null` if it is. */
   disabled_at: string | null;
+
+  /** The tries that have failed since one succeeded; `null` if the last try succeeded, or there was none. */
+  failing: {
+    /** When the first of them began, in ISO 8601. */
+    since: string;
+
+    /** When the last of them began, in ISO 8601. */
+    at: string;
+
+    /** The status of the last answer; `null` if there was none. */
+    status: number | null;
+
+    /** Why the last of them failed. */
+    error: string;
+  } | null;
 };
 
 /** What became of a delivery. `cancelled`: what it tells about was taken back or removed. */

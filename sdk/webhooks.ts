@@ -66,6 +66,25 @@ export type ScheduledFailedData = {
   };
 };
 
+/** A send that was proposed, and waits for a decision. */
+export type ProposalWaitingData = {
+  /** The organization. */
+  organizationId: string;
+  /** The proposal. */
+  proposal: {
+    /** Its id, to read and decide it. */
+    id: string;
+    /** The user as whom it would be sent. */
+    senderId: string;
+    /** The conversation that it would go to; `null` for a system message to users or to everyone. */
+    cid: string | null;
+    /** The key that proposed it, by id. */
+    proposed_by: string;
+    /** Until when it can be decided, in ISO 8601. */
+    expires_at: string;
+  };
+};
+
 /** A delivery to another webhook of the organization that has failed for good. */
 export type UndeliverableData = {
   /** The organization. */
@@ -78,7 +97,7 @@ export type UndeliverableData = {
     delivery: string;
     /** What it told about. */
     type: string;
-    /** The `_id` of the message or system message, or the id of the scheduled send; `null` for anything else. */
+    /** The `_id` of the message or system message, or the id of the scheduled send or the proposal; `null` for anything else. */
     id: string | null;
     /** How often it was tried. */
     tries: number;
@@ -149,6 +168,12 @@ export type WebhookPayload = {
     }
   | {
       /** What it tells about. */
+      type: "proposal.waiting";
+      /** What it tells. */
+      data: ProposalWaitingData;
+    }
+  | {
+      /** What it tells about. */
       type: "message.undeliverable";
       /** What it tells. */
       data: UndeliverableData;
@@ -193,7 +218,7 @@ export type WebhookRequest = {
 /** Why a webhook is refused. */
 export type WebhookRefusal = "missing_header" | "bad_timestamp" | "bad_signature" | "bad_payload";
 
-/** A request is not a webhook of the one who has the secret, or is too old. Answer it with 400, and do nothing else. */
+/** A request is not a webhook of the one who has the secret, or is too old. Answer it with 401, and do nothing else. */
 export class HeraldWebhookError extends Error {
   /** The name of the class. */
   override readonly name = "HeraldWebhookError";

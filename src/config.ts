@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { isIdentifier } from "./contract/identifiers.ts";
+import { roleSetting } from "./contract/people/roles.ts";
 import { isAddressRange, isSameAddress, type ListenAddress, namesPrivateHost } from "./lib/network/addresses.ts";
+import { filesConflictOf, oidcConflictOf } from "./lib/settings/conflicts.ts";
 import {
   basePath,
   flag,
@@ -26,7 +28,19 @@ export class ConfigError extends Error {
 
 /** The first segments of the paths that Herald serves. */
 const ownSegments = [
-  ...["admin", "asyncapi.json", "console", "docs", "files", "healthz", "mcp", "metrics", "openapi.json", "readyz"],
+  ...[
+    "admin",
+    "asyncapi.json",
+    "console",
+    "docs",
+    "files",
+    "healthz",
+    "llms.txt",
+    "mcp",
+    "metrics",
+    "openapi.json",
+    "readyz",
+  ],
   ...["sse", "ws"],
 ];
 
@@ -107,6 +121,18 @@ const settings = {
     "1: the host of HERALD_TOKEN_JWKS_URL may be a name that resolves to a private address, and the URL may use http://",
   ),
   HERALD_TOKEN_ISSUER: optionalText.describe("`iss` that tokens from the identity provider must have"),
+  HERALD_ADMIN_OIDC_ISSUER: url(["https:", "http:"]).describe(
+    "issuer of the OpenID provider at which people sign in to the console, and whose tokens the admin API accepts as `Authorization: Bearer`; if not set, both take API keys only",
+  ),
+  HERALD_ADMIN_OIDC_CLIENT_ID: optionalText.describe(
+    "client id of Herald at that provider, which tokens must have as their audience",
+  ),
+  HERALD_ADMIN_OIDC_CLIENT_SECRET: optionalText.describe(
+    "client secret of Herald at that provider; if not set, Herald is a public client",
+  ),
+  HERALD_ADMIN_OIDC_ROLES: roleSetting.describe(
+    'what people and workloads may do, by the values of their claims, as JSON: {"groups":{"support":{"scopes":["history:read"],"organizations":["acme"]}}}; without `organizations`, in all of them',
+  ),
   HERALD_TLS_CERT: optionalText.describe(
     "file with the TLS certificate and its chain (PEM); if set, Herald itself serves TLS",
   ),
@@ -335,23 +361,8 @@ function faultBetween(config: Config): string | undefined {
     return "HERALD_ADMIN_PORT is the port of HERALD_PORT on the same address; set it to another one";
   if ((config.HERALD_TLS_CERT === undefined) !== (config.HERALD_TLS_KEY === undefined))
     return "HERALD_TLS_CERT and HERALD_TLS_KEY belong together; set both, or neither";
-  const conflict = filesConflictOf(config) ?? retentionConflictOf(config);
+  const conflict = oidcConflictOf(config) ?? filesConflictOf(config) ?? retentionConflictOf(config);
   return conflict && `${conflict}; \`herald serve --help\` explains it`;
-}
-
-/** What is wrong with the place of files, or `undefined`. */
-function filesConflictOf(config: Config): string | undefined {
-  const { HERALD_FILES_URL: url } = config;
-  if (url === undefined) return undefined;
-  const { protocol, hostname } = new URL(url);
-  if (protocol === "file:")
-    return hostname === ""
-      ? undefined
-      : "HERALD_FILES_URL must name a folder of this machine, as file:///srv/files does";
-  if (hostname === "") return "HERALD_FILES_URL must name a bucket, as s3://bucket/prefix does";
-  for (const name of ["HERALD_FILES_S3_ACCESS_KEY_ID", "HERALD_FILES_S3_SECRET_ACCESS_KEY"] as const)
-    if (config[name] === undefined) return `HERALD_FILES_URL requires ${name} for a bucket; set both`;
-  return undefined;
 }
 
 /** The conflict between retention periods, or `undefined`. Nothing may be removed that `since` can still ask for. */

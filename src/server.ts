@@ -13,6 +13,7 @@ import { openKeys } from "./server/keys.ts";
 import { startLimits } from "./server/limits.ts";
 import { startMeasuring } from "./server/observing/measuring.ts";
 import { createNodeOutbox } from "./server/outbox.ts";
+import { openPeople } from "./server/people.ts";
 import { warnOfPlainHttp } from "./server/plain-http.ts";
 import { secretsOf } from "./server/secrets.ts";
 import { createServices } from "./server/services.ts";
@@ -80,18 +81,20 @@ export async function startHerald(
   const services = createServices(context, { ...base, audit });
   const files = createNodeFiles(context, { ...base, ...services });
   const keys = await openKeys(context, base);
+  const people = await openPeople(context, base);
   onStop(audit.stop, auditMayTakeMs);
   const demo = config.HERALD_DEMO ? await ensureDemo(services.directory, services.conversations) : undefined;
   const gateway = openGateway(context, { ...base, ...services, ...files });
   const outbox = createNodeOutbox(context, store, limits);
-  const parts = { ...base, ...services, ...files, ...keys, audit, gateway, outbox };
-  const { metrics, nodeFigures, onClock } = startMeasuring(context, parts);
+  const parts = { ...base, ...services, ...files, ...keys, ...people, audit, gateway, outbox };
+  const isStopping = () => later.isStopping === true;
+  const { metrics, nodeActivity, onClock } = startMeasuring(context, { ...parts, isStopping });
   const nodes = createNodes({
     id: context.nodeId,
     name: config.HERALD_NODE_NAME,
     url: () => later.server?.url ?? "",
     adminUrl: () => later.server?.internalUrl,
-    activity: () => ({ ...gateway.activity(), figures: nodeFigures() }),
+    activity: () => ({ ...gateway.activity(), ...nodeActivity() }),
     registry: database.nodes,
     clock: context.clock,
     onClock,
@@ -122,6 +125,8 @@ export async function startHerald(
     async stop() {
       if (drain.isDraining) return;
       log.info("stopping");
+      later.isStopping = true;
+      void nodes.beat().catch(() => undefined); // tells the other nodes, which else see it fall silent
       // In reverse order: no new calls, pending ones answered, connections closed, store, bus.
       const drained = drain.begin().then(() => engines.disposeAsync());
       await inTime(drained, stopMayTakeMs, stopExplanation);

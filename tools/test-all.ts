@@ -20,7 +20,7 @@ const binary = resolve(import.meta.dir, "../dist/test/herald");
 
 const suites: readonly Suite[] = [
   { command: ["test"], minutes: 10, isCounted: true, isOfBinary: false },
-  { command: ["run", "test:long"], minutes: 40, isCounted: true, isOfBinary: true },
+  { command: ["run", "test:long"], minutes: 60, isCounted: true, isOfBinary: true },
   { command: ["run", "test:cluster"], minutes: 15, isCounted: true, isOfBinary: true },
   { command: ["run", "schemathesis", "--", "--cases", "1500"], minutes: 5, isCounted: false, isOfBinary: true },
 ];

@@ -24,6 +24,7 @@ const leftOut: Readonly<Record<string, string>> = {
   "test/contract/full-disk.long.test.ts": "the disk of the embedded database",
   "test/contract/doctor.test.ts":
     "one node on an embedded database; of a cluster: test/cluster/nodes/doctor.long.test.ts",
+  "test/contract/proposals/proposal-expiry.long.test.ts": "steps the clock of one node with its embedded database",
   "test/contract/gauges.long.test.ts": "starts a node on each kind of database by itself",
   "test/security/injection.long.test.ts": "starts one node and three by itself",
   "test/security/erased-text.long.test.ts":

@@ -9,11 +9,12 @@ import { openHeraldStage } from "../harness/stage.ts";
 import type { Case, Findings } from "./case.ts";
 import { connecting, connectsTo } from "./connects.ts";
 import { type Cue, deliveriesOn } from "./deliveries.ts";
-import { sendsTo, warmUp } from "./sends.ts";
+import { sendsTo, systemSendsTo, warmUp } from "./sends.ts";
 
 const callers = 64;
 const listeners = 1000;
 const conversation = "hall";
+const addressed = ["one", "two", "three"];
 
 const sendsMeasured = {
   perSecond: ["sends", "/s"],
@@ -49,6 +50,11 @@ const sends =
     return { measured: sendsMeasured, series: await inRounds(contenders, pace) };
   };
 
+async function systemSends(places: readonly Place[], pace: Pace): Promise<Part> {
+  const contenders = places.map(({ name, herald }) => ({ ...systemSendsTo(herald, callers, addressed), name }));
+  return { measured: sendsMeasured, series: await inRounds(contenders, pace) };
+}
+
 const deliveries =
   (inFlight: number) =>
   async (places: readonly Place[], pace: Pace): Promise<Part> => {
@@ -69,6 +75,7 @@ export const loads: Readonly<Record<string, RunLoad>> = {
   "1 caller": sends(1, "random"),
   [`${callers} callers, random ids`]: sends(callers, "random"),
   [`${callers} callers, ids by time`]: sends(callers, "rising"),
+  [`${callers} callers, system messages to ${addressed.length} users`]: systemSends,
   [`${listeners} listeners, 1 in flight`]: deliveries(1),
   [`${listeners} listeners, 16 in flight`]: deliveries(16),
   "connects, one after the other": connects,
@@ -121,6 +128,7 @@ export async function measurePair(
 async function openPlace(dataDir: string, { name, root }: Checkout, warmUpMs: number) {
   const herald = await startHerald(join(dataDir, name), {}, { root });
   await herald.putConversation(benchOrg.quiet, [connecting]);
+  await herald.putConversation("addressed", addressed);
   await warmUp(herald, warmUpMs); // the compiler needs about eight seconds for it
   const cue: Cue = { onComplete: () => undefined };
   const stage = await openHeraldStage(herald, conversation, listeners, { onComplete: () => cue.onComplete() });

@@ -1,6 +1,6 @@
 import { createRequestTemplate, type IdKind, type Lane, openLanes } from "../harness/clients/lane.ts";
 import { startMeter } from "../harness/meter.ts";
-import { benchOrg, sendBody } from "../harness/organization.ts";
+import { benchOrg, sendBody, systemBody } from "../harness/organization.ts";
 import type { Contender, Measures } from "../harness/report/rounds.ts";
 import type { Peer } from "../harness/servers.ts";
 
@@ -15,6 +15,12 @@ export type Load = {
 /** Starts `callers` callers, each with a connection of its own and one request in flight. */
 export async function startLoad({ url }: Peer, callers: number, ids: IdKind = "random", org?: string): Promise<Load> {
   const request = createRequestTemplate(url, "/admin/message", benchOrg.key, sendBody(benchOrg.quiet, org), ids);
+  return startCallers(await openLanes(request, callers));
+}
+
+/** Starts callers as `startLoad` does, whose system messages name these users. */
+async function startSystemLoad({ url }: Peer, callers: number, uids: readonly string[]): Promise<Load> {
+  const request = createRequestTemplate(url, "/admin/message/system", benchOrg.key, systemBody(uids));
   return startCallers(await openLanes(request, callers));
 }
 
@@ -56,10 +62,19 @@ export async function warmUp(peer: Peer, ms: number): Promise<void> {
 
 /** Measures sends answered 201 per second, and what they cost. */
 export function sendsTo(peer: Peer, callers: number, ids: IdKind = "random", org?: string): Contender {
+  return sendsOf(peer, () => startLoad(peer, callers, ids, org));
+}
+
+/** Measures system messages to these users, as `sendsTo` measures messages. */
+export function systemSendsTo(peer: Peer, callers: number, uids: readonly string[]): Contender {
+  return sendsOf(peer, () => startSystemLoad(peer, callers, uids));
+}
+
+function sendsOf(peer: Peer, start: () => Promise<Load>): Contender {
   return {
     name: peer.name,
     async run(ms) {
-      const load = await startLoad(peer, callers, ids, org);
+      const load = await start();
       const stopMeter = startMeter(peer.pid);
       const before = load.count();
       await Bun.sleep(ms);

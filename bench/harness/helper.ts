@@ -5,6 +5,8 @@ export type Helper<Order, Report> = {
   tell(order: Order): void;
   /** The next unread report. Rejects if the process has ended. */
   next(): Promise<Report>;
+  /** SIGSTOP: it does nothing more, and notices nothing. */
+  freeze(): void;
   stop(): Promise<void>;
 };
 
@@ -36,6 +38,7 @@ export function startHelper<Order, Report>(script: string, { idle = false } = {}
         await Promise.race([promise, child.exited]);
       }
     },
+    freeze: () => child.kill("SIGSTOP"),
     async stop() {
       child.kill("SIGKILL");
       await child.exited;

@@ -13,26 +13,28 @@ export type HeraldPeer = Peer & {
 /** The secret of user tokens in every run, so that clients can sign their own. */
 export const tokenSecret = "bench-token-secret-0123456789abcdefghijklmnop";
 
-/** The limits that are lifted, as settings. */
-const lifted = [
-  "REQUESTS_PER_SECOND",
-  "REQUESTS_BURST",
-  "ORGANIZATION_REQUESTS_PER_SECOND",
-  "CONNECTIONS_PER_ADDRESS",
-  "CONNECTIONS_PER_USER",
-  "USER_REQUESTS",
-  "REQUESTS_PER_CONNECTION",
-].map((name) => `HERALD_LIMIT_${name}`);
+/** The settings that lift the limits of rates and connections. */
+export const liftedLimits: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    "REQUESTS_PER_SECOND",
+    "REQUESTS_BURST",
+    "ORGANIZATION_REQUESTS_PER_SECOND",
+    "CONNECTIONS_PER_ADDRESS",
+    "CONNECTIONS_PER_USER",
+    "USER_REQUESTS",
+    "REQUESTS_PER_CONNECTION",
+  ].map((name) => [`HERALD_LIMIT_${name}`, "0"]),
+);
 const atOnce = 50;
 
 /** Those of the lifted settings that this checkout knows: an earlier one has fewer, and refuses to start with others. */
-function knownOf(root: string | undefined): string[] {
-  if (root === undefined) return lifted;
+function knownOf(root: string | undefined): Readonly<Record<string, string>> {
+  if (root === undefined) return liftedLimits;
   const help = execFileSync(process.execPath, ["src/cli/herald.ts", "serve", "--help"], {
     cwd: root,
     encoding: "utf8",
   });
-  return lifted.filter((name) => help.includes(name));
+  return Object.fromEntries(Object.entries(liftedLimits).filter(([name]) => help.includes(name)));
 }
 
 /** Where the server comes from; with `areLimitsKept`, it runs with all default limits, including pings; `workers` serve instead of it. */
@@ -54,7 +56,7 @@ export async function startHerald(
     HERALD_TOKEN_SECRET: tokenSecret,
     ...(!areLimitsKept && {
       HERALD_LIMIT_PING_SECONDS: "86400",
-      ...Object.fromEntries(knownOf(options.root).map((name) => [name, "0"])),
+      ...knownOf(options.root),
     }),
     ...settings,
   };

@@ -53,6 +53,11 @@ export function exactCpuMsOf(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
 }
 
+/** How long a process's first thread could have run and had no processor, in milliseconds (schedstat, proc(5)). */
+export function processorWaitMsOf(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[1]) / 1e6;
+}
+
 /** The peak memory of a process since its start (VmHWM, proc(5)), in bytes. */
 export function peakMemoryOf(pid: number): number {
   const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];

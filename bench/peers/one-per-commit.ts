@@ -70,6 +70,8 @@ const services = {
   messages: createMessages({ ...store, use, clock, awaited }),
   reads: { mark: neverUsed, markAs: neverUsed },
   changes: { edit: neverUsed, react: neverUsed, recall: neverUsed, recallSystem: neverUsed },
+  appends: { find: neverUsed, appendTo: neverUsed, append: neverUsed },
+  appendStreams: { open: neverUsed },
   dryRuns: {
     message: neverUsed,
     systemMessage: neverUsed,
@@ -79,6 +81,7 @@ const services = {
     recallSystem: neverUsed,
     read: neverUsed,
   },
+  typingCalls: { tell: neverUsed },
   batches: { open: neverUsed, stop: neverUsed },
   limits,
 };

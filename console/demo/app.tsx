@@ -55,7 +55,7 @@ export function App() {
         <p class="lead">
           {demo === undefined
             ? "Three users side by side, each with their own connection. When one writes, the others receive it within milliseconds."
-            : "Each window is a user with their own connection. Write in one and watch the others. Then take a user offline, write again, and bring the user back online: the missed messages arrive. A system message reaches only users who are online, unless it is kept: then it waits in the inbox, behind the bell."}
+            : "Each window is a user with their own connection. Write in one and watch the others. Then take a user offline, write again, and bring the user back online: the missed messages arrive. Ask the assistant, and the answer grows in every window. A system message reaches only users who are online, unless it is kept: then it waits in the inbox, behind the bell."}
         </p>
         {demo === undefined ? (
           <SignIn isBusy={isBusy} fault={fault} onKey={(key) => void open(key)} />

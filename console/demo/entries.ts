@@ -1,4 +1,12 @@
-import type { Message, MessageDelete, MessageEdit, SystemMessage, SystemMessageDelete } from "../../sdk/types.ts";
+import type {
+  Message,
+  MessageAppend,
+  MessageDelete,
+  MessageEdit,
+  SystemMessage,
+  SystemMessageDelete,
+} from "../../sdk/types.ts";
+import { withPiece, withTextOf } from "../../sdk/views/growth.ts";
 
 /** An entry in a user's window. `isCaughtUp` marks what was sent while the user was offline. */
 export type Entry =
@@ -9,10 +17,13 @@ export type Entry =
 
 const maxEntries = 200;
 
-/** Appends a message to the entries. A message that is already there stays in its place. */
+/** Appends a message to the entries. A message that is already there stays in its place, with more text if it was open. */
 export function withMessage(entries: Entry[], message: Message, isCaughtUp: boolean): Entry[] {
   const key = `message ${message._id}`;
-  if (entries.some((entry) => entry.key === key)) return entries;
+  if (entries.some((entry) => entry.key === key))
+    return entries.map((entry) =>
+      entry.kind === "message" && entry.key === key ? { ...entry, message: withTextOf(entry.message, message) } : entry,
+    );
   return cut([...entries, { kind: "message", key, message, isCaughtUp }]);
 }
 
@@ -23,8 +34,19 @@ export function withEdit(entries: Entry[], { id, body, x }: MessageEdit): Entry[
   );
 }
 
-/** Replaces messages that were taken back by a line that says so. */
+/** Adds a piece to the text of a message that grows. `undefined` if text before the piece is missing. */
+export function withMore(entries: Entry[], piece: MessageAppend): Entry[] | undefined {
+  const place = entries.findIndex(({ key }) => key === `message ${piece.id}`);
+  const entry = entries[place];
+  if (entry?.kind !== "message") return entries;
+  const message = withPiece(entry.message, piece);
+  return message && entries.with(place, { ...entry, message });
+}
+
+/** Replaces messages that were taken back by a line that says so, and removes those that the user has hidden. */
 export function withRecall(entries: Entry[], recall: MessageDelete): Entry[] {
+  if (recall.type === "myself")
+    return entries.filter((entry) => entry.kind !== "message" || !recall.ids.includes(entry.message._id));
   return entries.map((entry) =>
     entry.kind === "message" && recall.ids.includes(entry.message._id)
       ? { kind: "message_delete", key: entry.key, message: recall }

@@ -1,6 +1,6 @@
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Demo, Person } from "./demo.ts";
-import { EntryRow } from "./entry-row.tsx";
+import { EntryRow, TypingRow } from "./entry-row.tsx";
 import { explain } from "./explain.ts";
 import { Bell, InboxList } from "./inbox.tsx";
 import { type Standing, useClient } from "./use-client.ts";
@@ -8,10 +8,11 @@ import { type Standing, useClient } from "./use-client.ts";
 type Props = { demo: Demo; person: Person; showsJson: boolean };
 
 const nearEndPixels = 40;
+const usualQuestion = "What does a streamed answer look like?";
 
 /** One user: the connection's state, the received messages, and a form to send. */
 export function PersonWindow({ demo, person, showsJson }: Props) {
-  const { standing, entries, inbox, fileUrl, goOffline, comeBack } = useClient(demo, person.id);
+  const { standing, entries, typists, inbox, fileUrl, goOffline, comeBack } = useClient(demo, person.id);
   const [showsInbox, setShowsInbox] = useState(false);
   const isOnline = standing.state === "connected";
   const files = { fileUrl, isOnline };
@@ -23,7 +24,7 @@ export function PersonWindow({ demo, person, showsJson }: Props) {
   useLayoutEffect(() => {
     // A reader who has scrolled up stays there.
     if (isAtEnd.current) list.current?.scrollTo({ top: list.current.scrollHeight });
-  }, [entries, showsJson]);
+  }, [entries, typists, showsJson]);
 
   // Pictures take their room when they are loaded.
   useLayoutEffect(() => {
@@ -71,6 +72,9 @@ export function PersonWindow({ demo, person, showsJson }: Props) {
               files={files}
             />
           ))}
+          {typists.map((uid) => (
+            <TypingRow key={`typing ${uid}`} uid={uid} people={demo.people} />
+          ))}
         </ol>
       </div>
       <Composer demo={demo} person={person} />
@@ -115,8 +119,7 @@ function Composer({ demo, person }: { demo: Demo; person: Person }) {
     }
   }
 
-  async function submit(): Promise<void> {
-    const text = body.trim();
+  async function submit(text: string, isQuestion: boolean): Promise<void> {
     if (text === "") return;
     setBody("");
     await attempt(async () => {
@@ -126,6 +129,7 @@ function Composer({ demo, person }: { demo: Demo; person: Person }) {
         setBody((now) => (now === "" ? text : now)); // a failed send must not lose the text
         throw error;
       }
+      if (isQuestion) await demo.answer();
     });
   }
 
@@ -134,7 +138,7 @@ function Composer({ demo, person }: { demo: Demo; person: Person }) {
       class="composer"
       onSubmit={(event) => {
         event.preventDefault();
-        void submit();
+        void submit(body.trim(), false);
       }}
     >
       <label class="visually-hidden" for={field}>
@@ -149,6 +153,9 @@ function Composer({ demo, person }: { demo: Demo; person: Person }) {
       />
       <button type="submit" class="primary">
         Send<span class="visually-hidden"> as {person.name}</span>
+      </button>
+      <button type="button" class="link" onClick={() => void submit(body.trim() || usualQuestion, true)}>
+        Ask the assistant<span class="visually-hidden"> as {person.name}</span>
       </button>
       {others.length > 0 && (
         <button

@@ -1,23 +1,23 @@
 import { useState } from "preact/hooks";
-import type { AuditEntry, AuditFilter } from "../../sdk/types.ts";
-import { Badge } from "../parts/badge.tsx";
-import { Fact, Facts } from "../parts/facts.tsx";
+import type { AuditFilter } from "../../sdk/types.ts";
+import { Entry } from "../parts/audit-entry.tsx";
 import { ChoiceField, Field, TextField } from "../parts/forms/field.tsx";
+import { LongList } from "../parts/long-list.tsx";
 import { Empty, Loaded, More } from "../parts/states.tsx";
-import { Time } from "../parts/time.tsx";
 import { useConsole } from "../state/context.ts";
+import { useKeyNames } from "../state/key-names.ts";
 import { usePages } from "../state/loading.ts";
 import { routeTo } from "../state/route.ts";
-import { basePath } from "../state/server.ts";
 
 const results = [
   ["", "Any"],
   ["done", "Done"],
   ["refused", "Refused"],
+  ["no_key", "No valid key"],
   ["failed", "Failed"],
 ] as const;
 
-const tones = { done: "ok", refused: "warn", failed: "bad" } as const;
+const rowHeight = 40;
 
 type Asked = { organization: string; key: string; operation: string; result: string; since: string };
 
@@ -27,9 +27,11 @@ export function Audit() {
   const { organization = "", key = "", operation = "", result = "", since = "" } = route.query;
   const asked: Asked = { organization, key, operation, result, since };
   const list = usePages(
-    (cursor) => client.listAudit({ ...filterOf(asked), limit: 50, ...(cursor !== undefined && { cursor }) }),
+    (cursor, limit) => client.listAudit({ ...filterOf(asked), limit, ...(cursor !== undefined && { cursor }) }),
     [JSON.stringify(asked)],
+    { name: "audit", size: 100 },
   );
+  const keyNames = useKeyNames();
   return (
     <>
       <AuditFilters
@@ -40,6 +42,19 @@ export function Audit() {
           location.hash = routeTo("audit", undefined, query);
         }}
       />
+      {result === "no_key" ? (
+        <p class="fine">
+          Herald does not keep which key such calls name, since anybody can name one: it may be revoked, expired or
+          invented. Their addresses are kept.
+        </p>
+      ) : (
+        key !== "" && (
+          <p class="fine">
+            Not recorded here: what a key sends, since each message says which key sent it, and reads of users and of
+            other lists.
+          </p>
+        )
+      )}
       <Loaded loading={list} what="the audit log">
         {(items) =>
           items.length === 0 ? (
@@ -49,13 +64,15 @@ export function Audit() {
             </Empty>
           ) : (
             <>
-              <ol class="rows" aria-label="Entries, newest first">
-                {items.map((entry) => (
-                  <li key={entry.id}>
-                    <Entry entry={entry} />
-                  </li>
-                ))}
-              </ol>
+              <LongList
+                label="Entries, newest first"
+                items={items}
+                hasMore={list.hasMore}
+                rowHeight={rowHeight}
+                onEnd={list.more}
+              >
+                {(entry) => <Entry entry={entry} keyNames={keyNames} />}
+              </LongList>
               <More {...list} />
             </>
           )
@@ -72,6 +89,7 @@ function filterOf({ organization, key, operation, result, since }: Asked): Audit
     ...(organization !== "" && { organization }),
     ...(key !== "" && { key }),
     ...(operation !== "" && { operation }),
+    ...(result === "no_key" && { result: "refused", status: 401 }),
     ...((result === "done" || result === "refused" || result === "failed") && { result }),
     ...(time !== undefined && !Number.isNaN(time.getTime()) && { since: time.toISOString() }),
   };
@@ -112,42 +130,5 @@ function AuditFilters({ asked, onAsk }: { asked: Asked; onAsk: (asked: Asked) =>
       </Field>
       <button type="submit">Filter</button>
     </form>
-  );
-}
-
-function Entry({ entry }: { entry: AuditEntry }) {
-  const { created_at, operation, result, status, code, key_id, address, target, request_id, omitted } = entry;
-  const named = Object.entries(target).filter(([, id]) => id !== undefined);
-  return (
-    <article class="entry">
-      <div class="entry-head">
-        <strong class="mono">{operation}</strong>
-        <Badge tone={tones[result]}>
-          {result} {status}
-        </Badge>
-        {code !== null && <a href={`${basePath}/docs/errors#${code}`}>{code}</a>}
-        <span class="spacer" />
-        <span class="fine">
-          <Time at={created_at} />
-        </span>
-      </div>
-      <Facts>
-        {named.map(([what, id]) => (
-          <Fact key={what} name={what} isMono>
-            {id}
-          </Fact>
-        ))}
-        <Fact name="by key" isMono>
-          {key_id ?? "none"}
-        </Fact>
-        <Fact name="from" isMono>
-          {address ?? "unknown"}
-        </Fact>
-        <Fact name="request" isMono>
-          {request_id}
-        </Fact>
-      </Facts>
-      {omitted > 0 && <p class="fine">{omitted} refused or failed calls before this one were not logged.</p>}
-    </article>
   );
 }

@@ -1,10 +1,13 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { HeraldApiError } from "../../sdk/errors.ts";
 import { createUuid } from "../../sdk/uuid.ts";
 import { ComposeForm } from "../parts/forms/compose-form.tsx";
 import { AcceptedResult, DryRunResult } from "../parts/forms/compose-result.tsx";
 import { Confirm } from "../parts/forms/dialog.tsx";
+import { focusFirstMistake } from "../parts/forms/focus-first-mistake.ts";
+import { proposedInMinutes } from "../parts/forms/send-time.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { Prose } from "../parts/prose.tsx";
 import { readObject } from "../state/composing/check-json.ts";
 import { checkSend } from "../state/composing/check-send.ts";
 import {
@@ -12,16 +15,19 @@ import {
   type Draft,
   type Kind,
   linesOf,
+  localNow,
+  neededOf,
   requestOf,
   sortMistakes,
   timeMistakes,
   timeOf,
   uploadMistakes,
 } from "../state/composing/draft.ts";
-import { type Accepted, type DryRun, submit, tryOut } from "../state/composing/submission.ts";
+import { type Accepted, callOf, type DryRun, submit, tryOut } from "../state/composing/submission.ts";
 import { useUploads } from "../state/composing/uploads.ts";
 import { useConsole, useOrganization } from "../state/context.ts";
 import { useAction, useLoading } from "../state/loading.ts";
+import type { Route } from "../state/route.ts";
 
 const takenCodes = ["message_id_conflict", "already_sent"];
 
@@ -33,16 +39,8 @@ export function Compose() {
     ...(can("message:send") ? (["message"] as const) : []),
     ...(can("system:send") ? (["system_message"] as const) : []),
   ];
-  const [draft, setDraft] = useState<Draft>(() => ({
-    kind: kinds.find((kind) => kind === route.query.kind) ?? kinds[0] ?? "message",
-    senderId: route.query.from ?? me.allowed_senders?.[0] ?? "",
-    audience: route.query.cid === undefined ? "users" : "conversation",
-    cid: route.query.cid ?? "",
-    uids: route.query.uid ?? "",
-    x: "",
-    sendAt: undefined,
-    ...blank,
-  }));
+  const addressed = addressOf(route.query, kinds, me.allowed_senders?.[0]);
+  const [draft, setDraft] = useState<Draft>({ x: "", sendAt: undefined, ...blank, ...addressed });
   // The id of the next send. It stays the same after an unknown outcome, so that a retry sends nothing twice.
   const [ownId, setOwnId] = useState(createUuid);
   const [wasTried, setWasTried] = useState(false);
@@ -85,9 +83,19 @@ export function Compose() {
     else await send();
   };
   const action = useAction(post);
+  useChange(JSON.stringify(addressed), () => {
+    setDraft((before) => ({ ...before, ...addressed }));
+    setOwnId(createUuid()); // it is another send now
+    setWasTried(false);
+    setDryRun(undefined);
+    setAccepted(undefined);
+    setIsAsking(false);
+    action.clear();
+  });
   const refused = action.error instanceof HeraldApiError ? action.error.errors : [];
   const { fields, rest } = sortMistakes(
     wasTried ? [...mistakes, ...refused] : mistakes.filter(({ pointer }) => pointer === "/x"),
+    neededOf(draft),
   );
 
   return (
@@ -106,18 +114,20 @@ export function Compose() {
         }}
         onDryRun={() => action.run(true)}
         onSend={() => (isForEveryone(draft) && mistakes.length === 0 ? setIsAsking(true) : action.run(false))}
-        request={request}
+        call={callOf(submission)}
         uploads={can("files:write") ? uploads : undefined}
       />
       <div class="results">
         {rest.length > 0 && (
           <div class="notice bad" role="alert">
             {rest.map((line) => (
-              <p key={line}>{line}</p>
+              <p key={line}>
+                <Prose text={line} />
+              </p>
             ))}
           </div>
         )}
-        {action.error !== undefined && <Problem error={action.error} />}
+        {action.error !== undefined && <Problem error={action.error} isToldAtFields={refused.length > 0} />}
         {action.error !== undefined && isUnknown(action.error) && (
           <p class="fine">
             The outcome is unknown. Press {sendAt === undefined ? "Send" : "Schedule"} again: the retry has the same id,
@@ -163,6 +173,33 @@ export function Compose() {
   );
 }
 
+/** What the address of the page says of a send: its kind, its sender, whom it goes to, and whether it is sent later. */
+function addressOf(
+  { kind, from, cid, uid, keep, when }: Route["query"],
+  kinds: readonly Kind[],
+  onlySender: string | undefined,
+): Pick<Draft, "kind" | "senderId" | "audience" | "cid" | "uids"> & Partial<Draft> {
+  return {
+    kind: kinds.find((one) => one === kind) ?? kinds[0] ?? "message",
+    senderId: from ?? onlySender ?? "",
+    audience: cid === undefined ? "users" : "conversation",
+    cid: cid ?? "",
+    uids: uid ?? "",
+    ...(keep !== undefined && { keepDays: keep }),
+    ...(when === "later" && { sendAt: localNow(proposedInMinutes) }),
+  };
+}
+
+/** Calls `act` when `value` has changed, before the page is shown with it. */
+function useChange(value: string, act: () => void): void {
+  const before = useRef(value);
+  useLayoutEffect(() => {
+    if (before.current === value) return;
+    before.current = value;
+    act();
+  }, [value]);
+}
+
 function isForEveryone({ kind, audience }: Draft): boolean {
   return kind === "system_message" && audience === "everyone";
 }
@@ -173,11 +210,6 @@ function takesConversation({ kind, audience }: Draft): boolean {
 
 function isUnknown(error: unknown): boolean {
   return error instanceof HeraldApiError && (error.status === 0 || error.status >= 500);
-}
-
-/** Focuses the first invalid field, once the page shows the errors. */
-function focusFirstMistake(): void {
-  requestAnimationFrame(() => document.querySelector<HTMLElement>("form [aria-invalid]")?.focus());
 }
 
 /** Ids to choose from, if the key may read them. Other ids can be typed. */

@@ -1,33 +1,29 @@
-import type { DirectoryEntry } from "../../sdk/types.ts";
-import { OnlineBadge } from "../parts/badge.tsx";
 import { History } from "../parts/conversation/history.tsx";
-import { Rows } from "../parts/rows.tsx";
-import { Empty, Loaded, More, NotAllowed } from "../parts/states.tsx";
+import { ChangeNameButton } from "../parts/directory/change-name.tsx";
+import { Participants } from "../parts/directory/participants.tsx";
+import { DeleteButton } from "../parts/forms/delete.tsx";
+import { Loaded, NotAllowed } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { useConsole, useOrganization } from "../state/context.ts";
-import { type Paged, useLoading, usePages } from "../state/loading.ts";
-import { useOnline } from "../state/online.ts";
+import { useLoading, usePages } from "../state/loading.ts";
 
-/** One conversation: its participants, which of them are online, and its messages, as they are sent, edited and taken back. */
+/** One conversation: its name and participants, which of them are online, and its messages, as they are sent, edited and taken back. */
 export function Conversation() {
   const { client, can, route, link } = useConsole();
   const org = useOrganization();
   const cid = route.id ?? "";
   const conversation = useLoading(() => client.getConversation(org, cid), [org, cid]);
   const participants = usePages(
-    (cursor) => client.listParticipants(org, cid, { limit: 50, ...(cursor !== undefined && { cursor }) }),
+    (cursor, limit) => client.listParticipants(org, cid, { limit, ...(cursor !== undefined && { cursor }) }),
     [org, cid],
-  );
-  const online = useOnline(
-    org,
-    participants.value?.map(({ id }) => id),
+    { name: "participants", size: 50 },
   );
   return (
     <Loaded loading={conversation} what="the conversation">
       {({ name, created_at }) => (
         <>
           <p class="lead">
-            {name !== null && <strong>{name}, </strong>}since <Time at={created_at} />
+            {name !== null && <strong>{name}, </strong>}created <Time at={created_at} />
             {can("message:send") && (
               <>
                 {" · "}
@@ -47,8 +43,29 @@ export function Conversation() {
               </>
             )}
           </p>
+          {can("directory:write") && (
+            <div class="feed-bar">
+              <ChangeNameButton
+                id={cid}
+                name={name}
+                read={() => client.getConversation(org, cid)}
+                put={(fields) => client.putConversation(org, cid, fields)}
+                code={{ action: "putConversation", names: { org, cid } }}
+                onChange={conversation.reload}
+              />
+              <DeleteButton
+                id={cid}
+                act={() => client.deleteConversation(org, cid)}
+                onDeleted={() => {
+                  location.hash = link("conversations");
+                }}
+              >
+                <p>All participants are removed, and its history is gone. You cannot undo this.</p>
+              </DeleteButton>
+            </div>
+          )}
           <div class="two-columns">
-            <Participants list={participants} online={online} />
+            <Participants org={org} cid={cid} list={participants} />
             <section aria-label="History">
               {can("history:read") ? (
                 <History org={org} cid={cid} participants={participants.value ?? []} />
@@ -63,27 +80,5 @@ export function Conversation() {
         </>
       )}
     </Loaded>
-  );
-}
-
-type ParticipantsProps = { list: Paged<DirectoryEntry>; online: ReadonlyMap<string, number> };
-
-function Participants({ list, online }: ParticipantsProps) {
-  return (
-    <section aria-labelledby="participants">
-      <h2 id="participants">Participants</h2>
-      <Loaded loading={list} what="participants">
-        {(items) =>
-          items.length === 0 ? (
-            <Empty title="No participants" />
-          ) : (
-            <>
-              <Rows page="users" items={items} aside={({ id }) => <OnlineBadge connections={online.get(id)} />} />
-              <More {...list} />
-            </>
-          )
-        }
-      </Loaded>
-    </section>
   );
 }

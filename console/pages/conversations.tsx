@@ -1,45 +1,57 @@
+import type { DirectoryEntry } from "../../sdk/types.ts";
+import { createdColumn, idColumn, nameColumn } from "../parts/columns.tsx";
+import { useNew } from "../parts/directory/use-new.tsx";
 import { OpenById } from "../parts/forms/open-by-id.tsx";
-import { Rows } from "../parts/rows.tsx";
-import { Empty, Loaded, More } from "../parts/states.tsx";
-import { Time } from "../parts/time.tsx";
+import { Empty } from "../parts/states.tsx";
+import { type Column, LoadedTable } from "../parts/table.tsx";
 import { useConsole, useOrganization } from "../state/context.ts";
 import { usePages } from "../state/loading.ts";
-import { basePath } from "../state/server.ts";
+import { useOrder } from "../state/order.ts";
 
-/** The conversations of the organization, by id. */
+/** The conversations of the organization. */
 export function Conversations() {
-  const { client } = useConsole();
+  const { client, can, link } = useConsole();
   const org = useOrganization();
   const list = usePages(
-    (cursor) => client.listConversations(org, { limit: 50, ...(cursor !== undefined && { cursor }) }),
+    (cursor, limit) => client.listConversations(org, { limit, ...(cursor !== undefined && { cursor }) }),
     [org],
+    { name: "conversations", size: 200 },
   );
+  const columns: Column<DirectoryEntry>[] = [
+    idColumn((id) => link("conversations", id)),
+    nameColumn(),
+    createdColumn(),
+  ];
+  const ordering = useOrder({ list, columns, given: "Id" });
+  const { button, outcome } = useNew({
+    noun: "conversation",
+    idPointer: "/cid",
+    hasParticipants: true,
+    read: (id) => client.getConversation(org, id),
+    put: (id, fields) => client.putConversation(org, id, fields),
+    isAllowed: can("directory:write"),
+    hrefOf: (id) => link("conversations", id),
+    onMade: list.reload,
+  });
   return (
     <>
-      <OpenById page="conversations" label="Conversation" />
-      <Loaded loading={list} what="conversations">
-        {(items) =>
-          items.length === 0 ? (
-            <Empty title="No conversations yet">
-              Create a conversation with <code>PUT /admin/organizations/{org}/conversations/…</code>, see the{" "}
-              <a href={`${basePath}/docs`}>reference</a>.
-            </Empty>
-          ) : (
-            <>
-              <Rows
-                page="conversations"
-                items={items}
-                aside={({ created_at }) => (
-                  <span class="fine">
-                    since <Time at={created_at} />
-                  </span>
-                )}
-              />
-              <More {...list} />
-            </>
-          )
+      <OpenById page="conversations" label="Conversation">
+        {list.value?.length !== 0 && button}
+      </OpenById>
+      {outcome}
+      <LoadedTable
+        label="Conversations"
+        list={list}
+        ordering={ordering}
+        columns={columns}
+        goesOn
+        empty={
+          <Empty title="No conversations yet">
+            <p>A conversation is what messages are sent to: its participants receive them.</p>
+            {button}
+          </Empty>
         }
-      </Loaded>
+      />
     </>
   );
 }

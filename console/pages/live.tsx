@@ -6,8 +6,11 @@ import { FeedBadge } from "../parts/feed-badge.tsx";
 import { ChoiceField, TextField } from "../parts/forms/field.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { HeardDetail } from "../parts/reports/heard-detail.tsx";
+import { isUnanswered } from "../state/contact.ts";
 import { useConsole, useOrganization } from "../state/context.ts";
-import { type Feed, type FeedStanding, followEvents, type Heard } from "../state/feed.ts";
+import { type Feed, type FeedStanding, followEvents } from "../state/feed.ts";
+import type { Entry, Heard } from "../state/heard.ts";
+import { useWhenBack } from "../state/loading.ts";
 import { routeTo } from "../state/route.ts";
 import { useTold } from "../state/told.ts";
 
@@ -16,6 +19,7 @@ const kinds = [
   ["message", "Messages"],
   ["system_message", "System messages"],
   ["message_edit", "Edits"],
+  ["message_append", "Pieces of messages"],
   ["message_reactions_update", "Reactions"],
   ["message_delete", "Recalls"],
   ["system_message_delete", "Recalls of system messages"],
@@ -23,7 +27,7 @@ const kinds = [
   ["system_message_read", "Reads of system messages"],
 ] as const;
 
-const nothing: readonly Heard[] = [];
+const nothing: readonly Entry[] = [];
 
 /** Everything that is delivered in the organization, live. The filter is part of the address. */
 export function Live() {
@@ -85,7 +89,7 @@ function FilterForm({ filter, onChange }: { filter: Typed; onChange: (change: Ty
 }
 
 /** The events on the screen while the view is paused. Later events wait. */
-type Held = { heard: readonly Heard[]; count: number };
+type Held = { heard: readonly Entry[]; count: number };
 
 function Following({ filter, onAgain }: { filter: FeedFilter; onAgain: () => void }) {
   const { client, noteFailure } = useConsole();
@@ -108,6 +112,7 @@ function Following({ filter, onAgain }: { filter: FeedFilter; onAgain: () => voi
   useEffect(() => {
     if (standing.is === "ended") noteFailure(standing.error);
   }, [standing.is]);
+  useWhenBack(standing.is === "ended" && isUnanswered(standing.error), onAgain);
   useTold(count, "event");
 
   const hold = () => setHeld((before) => before ?? { heard: [...(feed.current?.heard() ?? nothing)], count });
@@ -119,7 +124,16 @@ function Following({ filter, onAgain }: { filter: FeedFilter; onAgain: () => voi
     if (isPaused) setHeld(undefined);
     else hold();
   };
+  const choose = (one: Heard) => {
+    setChosen(one);
+    setIsPaused(true);
+    hold();
+  };
+  // What is chosen grows on, also while the list stands still.
+  const latest = chosen && latestOf(chosen, feed.current?.heard() ?? nothing);
+  useEffect(() => setChosen(latest), [latest]);
   const missed = count - shown.count;
+  const fresh = `${missed.toLocaleString("en-GB")} new`;
   return (
     <>
       <div class="feed-bar">
@@ -128,10 +142,11 @@ function Following({ filter, onAgain }: { filter: FeedFilter; onAgain: () => voi
           {count.toLocaleString("en-GB")} received, {rate} per second
         </span>
         <span class="spacer" />
-        {missed > 0 && <Badge tone="accent">{missed.toLocaleString("en-GB")} waiting</Badge>}
+        {isPaused && <Badge tone="warn">paused</Badge>}
+        {missed > 0 && !isPaused && <Badge tone="accent">{fresh}</Badge>}
         <span class="together">
-          <button type="button" class="small" aria-pressed={isPaused} onClick={togglePause}>
-            {isPaused ? "Resume" : "Pause"}
+          <button type="button" class={isPaused ? "small primary" : "small"} onClick={togglePause}>
+            {isPaused ? `Resume${missed > 0 ? `, ${fresh}` : ""}` : "Pause"}
           </button>
           <button
             type="button"
@@ -149,13 +164,19 @@ function Following({ filter, onAgain }: { filter: FeedFilter; onAgain: () => voi
       {standing.is === "lost" && <Problem error={standing.error} />}
       {standing.is === "ended" && <Problem error={standing.error} retry={onAgain} />}
       <div class={chosen === undefined ? "feed" : "feed with-detail"}>
-        <EventList heard={shown.heard} chosen={chosen} onChoose={setChosen} onHold={hold} onRelease={release} />
+        <EventList heard={shown.heard} chosen={chosen} onChoose={choose} onHold={hold} onRelease={release} />
         {chosen !== undefined && (
           <HeardDetail key={chosen.number} heard={chosen} onClose={() => setChosen(undefined)} />
         )}
       </div>
     </>
   );
+}
+
+/** An event as it is shown now: a message may have grown. */
+function latestOf(chosen: Heard, shown: readonly Entry[]): Heard {
+  const latest = shown.find(({ number }) => number === chosen.number);
+  return latest === undefined || latest.kind === "break" ? chosen : latest;
 }
 
 /** Events per second, over the last second. */

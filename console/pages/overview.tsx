@@ -1,81 +1,118 @@
 import { useState } from "preact/hooks";
 import type { Node } from "../../sdk/types.ts";
+import { nameScopes } from "../../src/contract/keys/scopes.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Fact, Facts } from "../parts/facts.tsx";
 import { OrganizationUse } from "../parts/organization-use.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { Chart, shorten } from "../parts/reports/chart.tsx";
-import { NotAllowed, Waiting } from "../parts/states.tsx";
+import { Chart, type Point, shorten } from "../parts/reports/chart.tsx";
+import { NotAllowed, RefreshProblem, Waiting } from "../parts/states.tsx";
 import { age, Time } from "../parts/time.tsx";
+import { docsLink, Troubles } from "../parts/troubles.tsx";
 import { useConsole } from "../state/context.ts";
 import { useRepeating } from "../state/loading.ts";
-import type { Sample } from "../state/node-history.ts";
+import { keptMs, type Sample } from "../state/node-history.ts";
+import { findTroubles, nodeName } from "../state/troubles.ts";
+import { useNodes, useOrganizationTroubles, useOtherWebhooks } from "../state/use-service.ts";
 
 const lookEveryMs = 2_000;
 
-/** The state of the service: the nodes with their figures, or what a key of one organization may see, and the organization's usage. */
+/**
+ * What is wrong now; the state of the service, that is the nodes with their figures, or what a key of one organization may see; and the
+ * organization's usage.
+ */
 export function Overview() {
-  const { can, me, org } = useConsole();
+  const { can, me, asOf } = useConsole();
+  const maySeeNodes = can("observe") && me.organization === null;
+  const { nodes, history, error, checks } = useNodes(maySeeNodes);
+  const ofOrganization = useOrganizationTroubles();
+  const ofOthers = useOtherWebhooks();
+  if (ofOrganization === undefined || (maySeeNodes && nodes === undefined && error === undefined))
+    return <Waiting what="the overview" />; // all of it at once, so that nothing moves while one reads
+  const others = ofOthers?.others ?? [];
+  const troubles = findTroubles({ nodes: nodes ?? [], history, checks, asOf, ...ofOrganization, others });
+  const isComplete = maySeeNodes && can("directory:read") && can("webhooks:manage") && can("history:read");
+  // Nobody knows whether nothing is wrong while something cannot be read, which the page says.
+  const hasFailed = [error, ofOrganization.error, ofOthers?.error].some((one) => one !== undefined);
+  const isKnown = !hasFailed || troubles.length > 0;
   return (
     <>
+      {isKnown && (
+        <Troubles
+          troubles={troubles}
+          isComplete={isComplete}
+          isLooking={ofOthers === undefined}
+          hasMore={ofOthers?.hasMore === true}
+        />
+      )}
+      <RefreshProblem
+        error={ofOthers?.error}
+        hasValue={ofOthers?.others !== undefined}
+        what="The webhooks of other organizations cannot be read"
+      />
       {!can("observe") ? (
         <NotAllowed what="the state of the service" scope="observe" />
       ) : me.organization === null ? (
-        <Nodes />
+        <>
+          <RefreshProblem error={error} hasValue={nodes !== undefined} />
+          {nodes !== undefined && <Service nodes={nodes} />}
+        </>
       ) : (
         <OneOrganization org={me.organization} />
       )}
-      {org !== undefined && can("directory:read") && <OrganizationUse org={org} />}
       <YourKey />
-    </>
-  );
-}
-
-function Nodes() {
-  const { client, history, noteFailure } = useConsole();
-  const [state, setState] = useState<{ nodes: Node[] | undefined; error: unknown }>({
-    nodes: undefined,
-    error: undefined,
-  });
-  const look = async () => {
-    try {
-      const nodes: Node[] = (await client.listNodes()).items;
-      history.add(nodes, performance.now());
-      setState({ nodes, error: undefined });
-    } catch (error) {
-      noteFailure(error);
-      setState(({ nodes }) => ({ nodes, error }));
-    }
-  };
-  useRepeating(look, lookEveryMs, []);
-  const { nodes, error } = state;
-  return (
-    <>
-      {error !== undefined && <Problem error={error} />}
-      {nodes === undefined ? error === undefined && <Waiting what="the nodes" /> : <Service nodes={nodes} />}
+      <RefreshProblem error={ofOrganization.error} hasValue={ofOrganization.organization !== undefined} />
+      {ofOrganization.organization !== undefined && <OrganizationUse organization={ofOrganization.organization} />}
     </>
   );
 }
 
 function Service({ nodes }: { nodes: Node[] }) {
-  const samples = useConsole().history.samples();
-  const column = (name: keyof Omit<Sample, "at">) => samples.map((sample) => sample[name]);
+  const { link, history, org } = useConsole();
+  const samples = history.samples();
+  const column = (name: keyof Omit<Sample, "at">): Point[] => samples.map((one) => ({ at: one.at, value: one[name] }));
   const p50 = samples.at(-1)?.p50 ?? null;
+  const inOrganization = (page: string) => (org === undefined ? docsLink("monitor#metrics") : link(page));
   return (
     <>
-      <Alarms nodes={nodes} />
       <section class="charts" aria-label="Figures of all nodes">
-        <Chart title="Sends" values={column("sends")} unit="per second" />
-        <Chart title="Deliveries" values={column("deliveries")} unit="per second" />
+        <Chart title="Sends" points={column("sends")} unit="per second" href={inOrganization("live")} />
+        <Chart title="Deliveries" points={column("deliveries")} unit="per second" href={inOrganization("live")} />
         <Chart
           title="Latency, p99"
-          values={column("p99")}
+          points={column("p99")}
           unit="ms"
           hint={p50 === null ? "no recent deliveries" : `p50 ${shorten(p50)} ms, commit to socket`}
+          href={docsLink("monitor#metrics")}
         />
-        <Chart title="Connections" values={column("connections")} unit="now" />
-        <Chart title="Lag" values={column("lag")} unit="events" hint="stored, not yet delivered" />
-        <Chart title="Errors" values={column("errors")} unit="per second" hint="sends that failed" />
+        <Chart title="Connections" points={column("connections")} unit="now" href={inOrganization("users")} />
+        <Chart
+          title="Lag"
+          points={column("lag")}
+          unit="events"
+          hint="stored, not yet delivered"
+          href={docsLink("monitor#alerts")}
+        />
+        <Chart
+          title="Errors"
+          points={column("errors")}
+          unit="per second"
+          hint="sends that failed"
+          href={docsLink("monitor#what-the-log-says-and-what-to-do")}
+        />
+        <Chart
+          title="Slow, dropped"
+          points={column("cut")}
+          unit="per second"
+          hint="connections that read too slowly"
+          href={docsLink("monitor#alerts")}
+        />
+        <Chart
+          title="Refused"
+          points={column("refused")}
+          unit="per second"
+          hint="keys and user tokens"
+          href={link("audit", undefined, { result: "refused" })}
+        />
       </section>
       <section aria-labelledby="nodes">
         <h2 id="nodes">Nodes</h2>
@@ -89,43 +126,18 @@ function Service({ nodes }: { nodes: Node[] }) {
   );
 }
 
-/** Warnings for the operator. Empty if all is well. */
-function Alarms({ nodes }: { nodes: Node[] }) {
-  const silent = nodes.filter(({ state }) => state === "silent");
-  const withoutBus = nodes.filter(({ state, figures }) => state === "live" && figures.bus === "down");
-  const names = (some: Node[]) => some.map(nameOf).join(", ");
-  return (
-    <>
-      {silent.length > 0 && (
-        <div class="notice bad" role="alert">
-          <p class="notice-title">Silent: {names(silent)}</p>
-          <p>
-            No report for 6 s: the node has crashed, hangs or is disconnected. Clients reconnect to other nodes. Check
-            the node's log.
-          </p>
-        </div>
-      )}
-      {withoutBus.length > 0 && (
-        <div class="notice warn" role="alert">
-          <p class="notice-title">No bus: {names(withoutBus)}</p>
-          <p>Nothing is lost, but messages from other nodes arrive up to 5 s late. Check whether NATS is running.</p>
-        </div>
-      )}
-    </>
-  );
-}
-
-function nameOf({ name, url, id }: Node): string {
-  return name ?? (url === "" ? id : url.replace(/^https?:\/\//, "").replace(/\/$/, ""));
-}
-
 function NodeRow({ node }: { node: Node }) {
+  const { asOf } = useConsole();
   const { figures } = node;
   return (
     <li class="node">
       <div class="node-head">
-        <strong>{nameOf(node)}</strong>
-        <Badge tone={node.state === "live" ? "ok" : "bad"}>{node.state}</Badge>
+        <strong>{nodeName(node)}</strong>
+        <Badge tone={node.state === "live" ? "ok" : "bad"}>
+          {asOf === undefined ? "" : "was "}
+          {node.state}
+        </Badge>
+        {node.problems?.some(({ kind }) => kind === "stopping") && <Badge tone="warn">stopping</Badge>}
         {figures.bus === "up" && <Badge tone="ok">bus up</Badge>}
         {figures.bus === "down" && <Badge tone="bad">bus down</Badge>}
         <span class="fine">
@@ -154,27 +166,32 @@ function NodeRow({ node }: { node: Node }) {
 
 function OneOrganization({ org }: { org: string }) {
   const { client, noteFailure } = useConsole();
-  const [state, setState] = useState<{ values: number[]; connections: number; error: unknown }>({
-    values: [],
+  const [state, setState] = useState<{ points: Point[]; connections: number; error: unknown }>({
+    points: [],
     connections: 0,
     error: undefined,
   });
   const look = async () => {
     try {
       const { count, connections } = await client.countOnline(org);
-      setState(({ values }) => ({ values: [...values, count].slice(-60), connections, error: undefined }));
+      const at = performance.now();
+      setState(({ points }) => ({
+        points: [...points.filter((one) => one.at > at - keptMs), { at, value: count }],
+        connections,
+        error: undefined,
+      }));
     } catch (error) {
       noteFailure(error);
       setState((before) => ({ ...before, error }));
     }
   };
   useRepeating(look, lookEveryMs, []);
-  const { values, connections, error } = state;
+  const { points, connections, error } = state;
   return (
     <>
-      {error !== undefined && <Problem error={error} />}
+      <RefreshProblem error={error} hasValue={points.length > 0} />
       <section class="charts" aria-label="Figures of the organization">
-        <Chart title="Users online" values={values} unit="now" hint={`on ${shorten(connections)} connections`} />
+        <Chart title="Users online" points={points} unit="now" hint={`on ${shorten(connections)} connections`} />
       </section>
       <p class="fine">Your key is bound to one organization. Only keys for all organizations can see the nodes.</p>
     </>
@@ -185,12 +202,12 @@ function YourKey() {
   const { me } = useConsole();
   return (
     <section aria-labelledby="your-key">
-      <h2 id="your-key">Your key</h2>
+      <h2 id="your-key">{me.session_id === null ? "Your key" : "You"}</h2>
       <div class="card">
         <Facts>
           <Fact name="Name">{me.name}</Fact>
-          <Fact name="May">{me.scopes.includes("*") ? "everything" : me.scopes.join(", ")}</Fact>
-          <Fact name="In">{me.organization ?? "all organizations"}</Fact>
+          <Fact name="May">{nameScopes(me.scopes)}</Fact>
+          <Fact name="In">{me.organization ?? me.organizations?.join(", ") ?? "all organizations"}</Fact>
           <Fact name="Sends as">{me.allowed_senders?.join(", ") ?? "anybody"}</Fact>
           <Fact name="Ends">{me.expires_at === null ? "never" : <Time at={me.expires_at} />}</Fact>
         </Facts>

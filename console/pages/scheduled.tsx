@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import type { ScheduledSend, ScheduledState } from "../../sdk/types.ts";
 import { Confirm } from "../parts/forms/dialog.tsx";
-import { ChoiceField } from "../parts/forms/field.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { ScheduledRow } from "../parts/scheduled-row.tsx";
+import { StateFilter } from "../parts/state-filter.tsx";
 import { Empty, Loaded, More } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { useConsole, useOrganization } from "../state/context.ts";
@@ -18,9 +18,11 @@ const choices: readonly (readonly [ScheduledState, string])[] = [
 
 /** What is scheduled in the organization, by time, with a button that cancels what waits. */
 export function Scheduled() {
-  const { client, can, link } = useConsole();
+  const { client, can, link, route } = useConsole();
   const org = useOrganization();
-  const [state, setState] = useState<ScheduledState>("waiting");
+  const [state, setState] = useState<ScheduledState>(
+    choices.find(([one]) => one === route.query.state)?.[0] ?? "waiting",
+  );
   const [cancelling, setCancelling] = useState<ScheduledSend>();
   const list = usePages(
     (cursor) => client.listScheduled(org, { limit: 50, state, ...(cursor !== undefined && { cursor }) }),
@@ -28,25 +30,16 @@ export function Scheduled() {
   );
   return (
     <>
-      <div class="filters">
-        <ChoiceField
-          label="State"
-          value={state}
-          options={choices}
-          onChange={(chosen) => setState(choices.map(([one]) => one).find((one) => one === chosen) ?? "waiting")}
-        />
-        <button type="button" disabled={list.isLoading} onClick={list.reload}>
-          Refresh
-        </button>
-      </div>
+      <StateFilter state={state} choices={choices} onChange={setState} list={list} />
       <Loaded loading={list} what="scheduled sends">
         {(items) =>
           items.length === 0 ? (
-            <Empty title={state === "waiting" ? "Nothing waits" : "None"}>
+            <Empty title={state === "waiting" ? "Nothing is scheduled" : `Nothing is ${state}`}>
+              <p>What is to be sent later waits here, and can be cancelled until it is due.</p>
               {(can("message:send") || can("system:send")) && (
-                <>
-                  To send something later, choose <em>Later</em> in <a href={link("compose")}>Compose</a>.
-                </>
+                <a class="button small" href={link("compose", undefined, { when: "later" })}>
+                  Schedule a send
+                </a>
               )}
             </Empty>
           ) : (

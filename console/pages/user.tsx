@@ -4,29 +4,33 @@ import { Badge, OnlineBadge } from "../parts/badge.tsx";
 import { Connections } from "../parts/connections.tsx";
 import { Secret } from "../parts/copy.tsx";
 import { Deliveries } from "../parts/deliveries.tsx";
+import { ChangeNameButton } from "../parts/directory/change-name.tsx";
+import { DeleteUser } from "../parts/directory/delete-user.tsx";
 import { Confirm } from "../parts/forms/dialog.tsx";
 import { ChoiceField } from "../parts/forms/field.tsx";
 import { Inbox } from "../parts/inbox.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { SaidText } from "../parts/reports/said-text.tsx";
 import { Loaded, NotAllowed } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { useConsole, useOrganization } from "../state/context.ts";
 import { useAction, useLoading } from "../state/loading.ts";
 import { useConnections } from "../state/online.ts";
+import { explainAbsence } from "../state/why/explain.ts";
 
-/** One user: presence and connections, a test token, sign-out from all devices, blocking, what the user should have and has, and the inbox. */
+/** One user: name, presence and connections, a test token, sign-out from all devices, blocking, what the user should have and has, and the inbox. */
 export function User() {
   const { client, can, route, link } = useConsole();
   const org = useOrganization();
   const uid = route.id ?? "";
   const user = useLoading(() => client.getUser(org, uid), [org, uid]);
-  const { connections, look } = useConnections(org, uid);
+  const { connections, known, look } = useConnections(org, uid);
   return (
     <Loaded loading={user} what="the user">
       {({ name, created_at, blocked = false }) => (
         <>
           <p class="lead">
-            {name !== null && <strong>{name}, </strong>}since <Time at={created_at} />{" "}
+            {name !== null && <strong>{name}, </strong>}created <Time at={created_at} />{" "}
             {blocked && <Badge tone="bad">blocked</Badge>} <OnlineBadge connections={connections?.length} />{" "}
             <Devices devices={connections?.map(({ device_id }) => device_id) ?? []} />
             {can("system:send") && (
@@ -42,6 +46,24 @@ export function User() {
               </>
             )}
           </p>
+          {connections?.length === 0 && known !== undefined && !blocked && (
+            <p class="reason">
+              <SaidText says={explainAbsence(known).says} />
+            </p>
+          )}
+          {can("directory:write") && (
+            <div class="feed-bar">
+              <ChangeNameButton
+                id={uid}
+                name={name}
+                read={() => client.getUser(org, uid)}
+                put={(fields) => client.putUser(org, uid, fields)}
+                code={{ action: "putUser", names: { org, uid } }}
+                onChange={user.reload}
+              />
+              <DeleteUser org={org} uid={uid} />
+            </div>
+          )}
           <div class="two-columns">
             <div class="stack">
               {connections !== undefined && connections.length > 0 && (

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useConsole } from "../state/context.ts";
 
 /** A coloured label. Its text carries the whole meaning, so nobody has to see the colour. */
 export function Badge({
@@ -13,7 +14,15 @@ export function Badge({
 
 /** The user's current number of connections. */
 export function OnlineBadge({ connections }: { connections: number | undefined }) {
+  const { asOf } = useConsole();
   if (connections === undefined) return null;
-  if (connections === 0) return <Badge tone="plain">offline</Badge>;
-  return <Badge tone="ok">{connections === 1 ? "online" : `online on ${connections} devices`}</Badge>;
+  const was = asOf === undefined ? "" : "was ";
+  if (connections === 0) return <Badge tone="plain">{was}offline</Badge>;
+  const online = connections === 1 ? "online" : `online on ${connections} devices`;
+  return (
+    <Badge tone="ok">
+      {was}
+      {online}
+    </Badge>
+  );
 }

@@ -1,29 +1,47 @@
 import { useRef, useState } from "preact/hooks";
 import { useConsole } from "../state/context.ts";
 
-/** A secret that is shown only once, with a button that copies it. */
-export function Secret({ label, value }: { label: string; value: string }) {
+type Copying = {
+  /** What it is, for who hears it. */
+  label: string;
+  value: string;
+  /** Selects the text for when the browser does not copy it. */
+  select: () => void;
+};
+
+/** A button that copies a text. */
+export function CopyButton({ label, value, select }: Copying) {
   const { announce } = useConsole();
-  const field = useRef<HTMLTextAreaElement>(null);
-  const [told, setTold] = useState("Copy");
+  const [told, setTold] = useState<{ value: string; text: string }>();
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(value);
-      setTold("Copied");
+      setTold({ value, text: "Copied" });
       announce(`${label} copied`);
     } catch {
       // Browsers offer no clipboard to pages without TLS, except on localhost.
-      field.current?.focus();
-      field.current?.select();
-      setTold("Press Ctrl+C");
+      select();
+      setTold({ value, text: "Press Ctrl+C" });
     }
+  };
+  return (
+    <button type="button" onClick={() => void copy()}>
+      {told?.value === value ? told.text : "Copy"}
+    </button>
+  );
+}
+
+/** A secret that is shown only once, with a button that copies it. */
+export function Secret({ label, value }: { label: string; value: string }) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const select = () => {
+    field.current?.focus();
+    field.current?.select();
   };
   return (
     <div class="secret">
       <textarea ref={field} class="mono" readOnly rows={3} aria-label={label} value={value} />
-      <button type="button" onClick={() => void copy()}>
-        {told}
-      </button>
+      <CopyButton label={label} value={value} select={select} />
     </div>
   );
 }

@@ -1,14 +1,20 @@
 import { useState } from "preact/hooks";
 import type { DeliveryItem, RecipientState } from "../../sdk/types.ts";
 import { useConsole } from "../state/context.ts";
+import type { SentId } from "../state/delivery.ts";
 import { usePages } from "../state/loading.ts";
 import { Badge } from "./badge.tsx";
 import { ChoiceField } from "./forms/field.tsx";
+import { LongList } from "./long-list.tsx";
+import { MessageLink } from "./message-link.tsx";
 import { stateTones } from "./reports/recipients.tsx";
+import { Why, WhyMessage } from "./reports/why.tsx";
 import { Empty, Loaded, More, NotAllowed } from "./states.tsx";
 import { Time } from "./time.tsx";
 
 type Props = { org: string; uid: string };
+
+const rowHeight = 106;
 
 const choices = [
   ["", "All that was addressed to them"],
@@ -27,13 +33,14 @@ function Items({ org, uid }: Props) {
   const { client } = useConsole();
   const [state, setState] = useState<"" | RecipientState>("");
   const list = usePages(
-    (cursor) =>
+    (cursor, limit) =>
       client.listDeliveries(org, uid, {
-        limit: 25,
+        limit,
         ...(state !== "" && { state }),
         ...(cursor !== undefined && { cursor }),
       }),
     [org, uid, state],
+    { name: "deliveries", size: 25 },
   );
   return (
     <section aria-labelledby="deliveries">
@@ -44,24 +51,24 @@ function Items({ org, uid }: Props) {
           Refresh
         </button>
       </div>
-      <ChoiceField
-        label="Show"
-        value={state}
-        options={choices}
-        onChange={(chosen) => setState(choices.map(([one]) => one).find((one) => one === chosen) ?? "")}
-      />
+      <WhyMessage key={uid} uid={uid} />
+      <ChoiceField label="Show" value={state} options={choices} onChange={setState} />
       <Loaded loading={list} what="the deliveries">
         {(items) =>
           items.length === 0 ? (
-            <Empty title="Nothing here">Messages and system messages that are addressed to the user appear here.</Empty>
+            <Empty title="Nothing here">
+              Messages and system messages that were addressed to the user appear here, but not those of conversations
+              that the user has left.
+            </Empty>
           ) : (
-            <ol class="rows" aria-label="Deliveries, newest first">
-              {items.map((item) => (
-                <li key={`${item.from} ${item.id}`}>
-                  <Delivery item={item} />
-                </li>
-              ))}
-            </ol>
+            <LongList
+              label="Deliveries, newest first"
+              items={items.map((item) => ({ id: `${item.from} ${item.id}`, item }))}
+              hasMore={list.hasMore}
+              rowHeight={rowHeight}
+            >
+              {({ item }) => <Delivery item={item} uid={uid} />}
+            </LongList>
           )
         }
       </Loaded>
@@ -70,7 +77,7 @@ function Items({ org, uid }: Props) {
   );
 }
 
-function Delivery({ item }: { item: DeliveryItem }) {
+function Delivery({ item, uid }: { item: DeliveryItem; uid: string }) {
   const { link } = useConsole();
   const { kind, id, cid, from, t, state, delivered_at, acknowledged_at, read_at } = item;
   const at = acknowledged_at ?? delivered_at;
@@ -91,7 +98,7 @@ function Delivery({ item }: { item: DeliveryItem }) {
         )}
       </div>
       <p class="fine">
-        {kind === "message" ? "message" : "system message"} <code>{id}</code>
+        {kind === "message" ? "message" : "system message"} <MessageLink kind={kind} id={id} from={from} />
         {cid !== null && (
           <>
             {" · to "}
@@ -99,6 +106,11 @@ function Delivery({ item }: { item: DeliveryItem }) {
           </>
         )}
       </p>
+      {state === "missing" && <Why uid={uid} sent={sentOf(item)} />}
     </article>
   );
+}
+
+function sentOf({ kind, id, from }: DeliveryItem): SentId {
+  return kind === "message" ? { kind, id } : { kind, id, senderId: from };
 }

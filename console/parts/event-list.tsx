@@ -1,5 +1,8 @@
-import { useEffect, useRef, useState } from "preact/hooks";
-import type { Heard } from "../state/feed.ts";
+import { elementScroll, observeElementOffset, observeElementRect } from "@tanstack/virtual-core";
+import { useRef } from "preact/hooks";
+import { useConsole } from "../state/context.ts";
+import type { Break, Entry, Heard } from "../state/heard.ts";
+import { useVirtualizer } from "../state/use-virtualizer.ts";
 import { Badge } from "./badge.tsx";
 import { Empty } from "./states.tsx";
 import { timeOfDay } from "./time.tsx";
@@ -8,7 +11,7 @@ const rowHeight = 40;
 const beyond = 4; // rows rendered above and below the visible ones
 
 type Props = {
-  heard: readonly Heard[];
+  heard: readonly Entry[];
   chosen: Heard | undefined;
   onChoose: (heard: Heard) => void;
   /** Called when the reader is looking at an entry, so the list must not move. */
@@ -21,31 +24,25 @@ type Props = {
  * while it is scrolled or focused, so that nothing moves under the reader.
  */
 export function EventList({ heard, chosen, onChoose, onHold, onRelease }: Props) {
+  const { can, link } = useConsole();
   const box = useRef<HTMLElement>(null);
-  const [view, setView] = useState({ top: 0, height: 480 });
-  const read = () => {
-    if (box.current === null) return;
-    setView({ top: box.current.scrollTop, height: box.current.clientHeight });
-  };
-  useEffect(() => {
-    read();
-    addEventListener("resize", read);
-    return () => removeEventListener("resize", read);
-  }, []);
+  const virtualizer = useVirtualizer<HTMLElement>({
+    count: heard.length,
+    getItemKey: (place) => heard[heard.length - 1 - place]?.number ?? place,
+    estimateSize: () => rowHeight,
+    overscan: beyond,
+    initialRect: { width: 0, height: 480 },
+    getScrollElement: () => box.current,
+    observeElementRect,
+    observeElementOffset,
+    scrollToFn: elementScroll,
+  });
   const update = () => {
-    read();
     const isAtRest = (box.current?.scrollTop ?? 0) === 0 && !box.current?.contains(document.activeElement);
     if (isAtRest) onRelease();
     else onHold();
   };
 
-  const first = Math.max(0, Math.floor(view.top / rowHeight) - beyond);
-  const last = Math.min(heard.length, Math.ceil((view.top + view.height) / rowHeight) + beyond);
-  const rows: Heard[] = [];
-  for (let place = first; place < last; place++) {
-    const one = heard[heard.length - 1 - place];
-    if (one !== undefined) rows.push(one);
-  }
   return (
     <section
       class="event-list"
@@ -58,25 +55,42 @@ export function EventList({ heard, chosen, onChoose, onHold, onRelease }: Props)
       tabIndex={0}
     >
       {heard.length === 0 && (
-        <Empty title="Nothing yet">Events that are delivered in this organization from now on appear here.</Empty>
+        <Empty title="Nothing yet">
+          <p>Events that are delivered in this organization from now on appear here.</p>
+          {can("message:send") && (
+            <a class="button small" href={link("compose")}>
+              Send a message
+            </a>
+          )}
+        </Empty>
       )}
-      <ol style={{ height: `${heard.length * rowHeight}px` }}>
-        {rows.map((one) => (
-          <li
-            key={one.number}
-            style={{ top: `${(heard.length - 1 - indexOf(heard, one)) * rowHeight}px`, height: `${rowHeight}px` }}
-          >
-            <Row heard={one} isChosen={chosen?.number === one.number} onChoose={onChoose} />
-          </li>
-        ))}
+      <ol style={{ height: `${virtualizer.getTotalSize()}px` }}>
+        {virtualizer.getVirtualItems().map(({ key, index, start }) => {
+          const one = heard[heard.length - 1 - index];
+          return (
+            one !== undefined && (
+              <li key={key} style={{ top: `${start}px`, height: `${rowHeight}px` }}>
+                {one.kind === "break" ? (
+                  <BreakRow {...one} />
+                ) : (
+                  <Row heard={one} isChosen={chosen?.number === one.number} onChoose={onChoose} />
+                )}
+              </li>
+            )
+          );
+        })}
       </ol>
     </section>
   );
 }
 
-/** Event numbers increase by one, so the position follows from the number. */
-function indexOf(heard: readonly Heard[], { number }: Heard): number {
-  return number - (heard[0]?.number ?? number);
+function BreakRow({ lostAt, heardAt, isWhole }: Break) {
+  return (
+    <p class={isWhole ? "event-break" : "event-break bad"}>
+      Connection lost from {timeOfDay(lostAt)} to {timeOfDay(heardAt)}:{" "}
+      {isWhole ? "what came meanwhile follows, nothing is missing" : "events may be missing here"}
+    </p>
+  );
 }
 
 function Row({ heard, isChosen, onChoose }: { heard: Heard; isChosen: boolean; onChoose: (heard: Heard) => void }) {
@@ -84,7 +98,7 @@ function Row({ heard, isChosen, onChoose }: { heard: Heard; isChosen: boolean; o
   return (
     <button type="button" class="event" aria-pressed={isChosen} onClick={() => onChoose(heard)}>
       <span class="event-time">{timeOfDay(heardAt)}</span>
-      <Kind kind={heard.kind} />
+      <Kind heard={heard} />
       <span class="event-who">
         {"from" in message && message.from}
         {"cid" in message && ` → ${message.cid}`}
@@ -98,6 +112,7 @@ const badges = {
   message: ["accent", "message"],
   system_message: ["system", "system"],
   message_edit: ["warn", "edit"],
+  message_append: ["accent", "piece"],
   message_reactions_update: ["plain", "reaction"],
   message_delete: ["bad", "recall"],
   system_message_delete: ["bad", "recall"],
@@ -105,7 +120,8 @@ const badges = {
   system_message_read: ["plain", "read"],
 } as const;
 
-function Kind({ kind }: Pick<Heard, "kind">) {
+function Kind({ heard: { kind, message } }: { heard: Heard }) {
+  if (kind === "message" && message.open) return <Badge tone="ok">being written</Badge>;
   const [tone, name] = badges[kind];
   return <Badge tone={tone}>{name}</Badge>;
 }
@@ -121,6 +137,7 @@ function textOf(heard: Heard): string {
     const { add, remove } = heard.message;
     return [add && `+ ${add}`, remove && `− ${remove}`].filter((one) => one !== undefined).join(" ");
   }
+  if (heard.kind === "message_append") return heard.message.text.slice(0, 200);
   if (heard.message.body !== "") return heard.message.body.slice(0, 200);
   return heard.kind === "message" ? heard.message.attachments.map(({ file_name }) => file_name).join(", ") : "";
 }

@@ -2,11 +2,15 @@ import type { InboxItem } from "../../sdk/types.ts";
 import { useConsole } from "../state/context.ts";
 import { usePages } from "../state/loading.ts";
 import { Badge } from "./badge.tsx";
+import { LongList } from "./long-list.tsx";
 import { Manner } from "./manner.tsx";
+import { MessageLink } from "./message-link.tsx";
 import { Empty, Loaded, More, NotAllowed } from "./states.tsx";
 import { Time } from "./time.tsx";
 
 type Props = { org: string; uid: string };
+
+const rowHeight = 165;
 
 /** A user's inbox, newest first: the system messages that are kept there, and what the user has done with them. */
 export function Inbox(props: Props) {
@@ -17,8 +21,9 @@ export function Inbox(props: Props) {
 function Items({ org, uid }: Props) {
   const { client, can, link } = useConsole();
   const list = usePages(
-    (cursor) => client.listInbox(org, uid, { limit: 50, ...(cursor !== undefined && { cursor }) }),
+    (cursor, limit) => client.listInbox(org, uid, { limit, ...(cursor !== undefined && { cursor }) }),
     [org, uid],
+    { name: "inbox", size: 50 },
   );
   return (
     <section aria-labelledby="inbox">
@@ -43,13 +48,14 @@ function Items({ org, uid }: Props) {
               )}
             </Empty>
           ) : (
-            <ol class="rows" aria-label="System messages, newest first">
-              {items.map((item) => (
-                <li key={`${item.from} ${item._id}`}>
-                  <Kept item={item} />
-                </li>
-              ))}
-            </ol>
+            <LongList
+              label="System messages, newest first"
+              items={items.map((item) => ({ id: `${item.from} ${item._id}`, item }))}
+              hasMore={list.hasMore}
+              rowHeight={rowHeight}
+            >
+              {({ item }) => <Kept item={item} />}
+            </LongList>
           )
         }
       </Loaded>
@@ -81,7 +87,7 @@ function Kept({ item }: { item: InboxItem }) {
       </div>
       <pre class="code">{JSON.stringify(x, undefined, 2)}</pre>
       <p class="fine">
-        <code>{_id}</code>
+        <MessageLink kind="system_message" id={_id} from={from} />
         {cid !== undefined && ` · to ${cid}`}
         <Manner of={item} />
       </p>

@@ -1,40 +1,42 @@
 import type { ComponentChildren } from "preact";
 import type { Organization } from "../../sdk/types.ts";
 import { useConsole } from "../state/context.ts";
-import { useLoading, useRepeating } from "../state/loading.ts";
 import { Fact, Facts } from "./facts.tsx";
 import { formatBytes } from "./format-bytes.ts";
-import { Loaded } from "./states.tsx";
 
-const lookEveryMs = 5_000;
 const count = (value: number) => value.toLocaleString("en-GB");
 
 /** The organization's usage and limits. */
-export function OrganizationUse({ org }: { org: string }) {
-  const { client } = useConsole();
-  const organization = useLoading(() => client.getOrganization(org), [org]);
-  useRepeating(async () => organization.reload(), lookEveryMs, [org]);
+export function OrganizationUse({ organization }: { organization: Organization }) {
+  const { link } = useConsole();
+  const { id } = organization;
   return (
     <section aria-labelledby="use">
       <h2 id="use">
-        What <span class="mono">{org}</span> uses
+        What <span class="mono">{id}</span> uses
       </h2>
-      <Loaded loading={organization} what="the organization">
-        {({ limits, usage }: Organization) => (
-          <div class="card stack">
-            <Facts>
-              <Use name="Requests per second" used={usage.requests_per_second} limit={limits.requests_per_second} />
-              <Use name="Messages per second" used={usage.messages_per_second} limit={limits.messages_per_second} />
-              <Use name="Connections" used={usage.connections} limit={limits.connections} />
-              <Use name="Stored" used={usage.stored_bytes} limit={limits.stored_bytes} show={formatBytes} />
-            </Facts>
-            <p class="fine">
-              Usage is the total of all nodes. The storage limit applies to all nodes together, the others to each node.
-            </p>
-          </div>
-        )}
-      </Loaded>
+      <UseOfLimits organization={organization} />
+      <p>
+        <a href={link("organizations", id)}>Open the organization</a>
+      </p>
     </section>
+  );
+}
+
+/** What an organization uses, each beside its limit. */
+export function UseOfLimits({ organization: { limits, usage } }: { organization: Organization }) {
+  return (
+    <div class="card stack">
+      <Facts>
+        <Use name="Requests per second" used={usage.requests_per_second} limit={limits.requests_per_second} />
+        <Use name="Messages per second" used={usage.messages_per_second} limit={limits.messages_per_second} />
+        <Use name="Connections" used={usage.connections} limit={limits.connections} />
+        <Use name="Stored" used={usage.stored_bytes} limit={limits.stored_bytes} show={formatBytes} />
+      </Facts>
+      <p class="fine">
+        Usage is the total of all nodes. The storage limit applies to all nodes together, the others to each node.
+      </p>
+    </div>
   );
 }
 

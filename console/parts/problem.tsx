@@ -2,6 +2,7 @@ import { HeraldApiError, HeraldArgumentError } from "../../sdk/errors.ts";
 import { type ErrorCode, errorCatalogue } from "../../src/contract/errors/errors.ts";
 import { findingIn } from "../../src/contract/errors/naming.ts";
 import { basePath } from "../state/server.ts";
+import { Prose } from "./prose.tsx";
 
 /** An explanation of a failure: what happened, what to do, and how to find it in the server's log. */
 export type Explanation = {
@@ -35,19 +36,28 @@ export function explain(error: unknown): Explanation {
   return { title, detail, advice: undefined, code: undefined, requestId: undefined };
 }
 
-type Props = { error: unknown; retry?: (() => void) | undefined };
+type Props = {
+  error: unknown;
+  retry?: (() => void) | undefined;
+  /** What failed, where the page does not show it. */
+  what?: string | undefined;
+  /** Whether the form says at its fields what is wrong with them, so that it is not said again. */
+  isToldAtFields?: boolean;
+};
 
 /** A failure and what to do about it. Screen readers announce it. `retry` repeats a call that only reads. */
-export function Problem({ error, retry }: Props) {
+export function Problem({ error, retry, what, isToldAtFields = false }: Props) {
   const { title, detail, advice: generalAdvice, code, requestId } = explain(error);
   const isTemporary = error instanceof HeraldApiError && error.status >= 500 && code !== undefined;
   const advice = retry !== undefined && isTemporary ? "Nothing was changed. Try again in a moment." : generalAdvice;
   return (
     <div class="notice bad" role="alert">
-      <p class="notice-title">{title}</p>
-      <p>
-        <Prose text={detail} />
-      </p>
+      <p class="notice-title">{what === undefined ? title : `${what}: ${title}`}</p>
+      {!isToldAtFields && (
+        <p>
+          <Prose text={detail} />
+        </p>
+      )}
       {advice !== undefined && (
         <p>
           <Prose text={advice} />
@@ -75,9 +85,4 @@ export function Problem({ error, retry }: Props) {
       )}
     </div>
   );
-}
-
-/** Text from the server, with code in backticks. */
-function Prose({ text }: { text: string }) {
-  return <>{text.split("`").map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>;
 }

@@ -2,6 +2,9 @@ import type { ScheduledSend } from "../../sdk/types.ts";
 import { useConsole } from "../state/context.ts";
 import { Badge } from "./badge.tsx";
 import { Manner } from "./manner.tsx";
+import { MessageLink } from "./message-link.tsx";
+import { Prose } from "./prose.tsx";
+import { addresseeOf, textOf } from "./requests.ts";
 import { Time } from "./time.tsx";
 
 const tones = { waiting: "accent", sent: "ok", failed: "bad", cancelled: "plain" } as const;
@@ -34,7 +37,11 @@ export function ScheduledRow({ scheduled, onCancel }: { scheduled: ScheduledSend
         )}
       </div>
       {request !== null && <p class="said-body">{textOf(request)}</p>}
-      {problem !== null && <p class="field-error">{problem.detail}</p>}
+      {problem !== null && (
+        <p class="field-error">
+          <Prose text={problem.detail} />
+        </p>
+      )}
       <p class="fine">
         <code>{id}</code>
         {request !== null && <Manner of={"message" in request ? request.message : request.messageSystem} />}
@@ -43,26 +50,10 @@ export function ScheduledRow({ scheduled, onCancel }: { scheduled: ScheduledSend
             {" · sent "}
             <Time at={sent_at} isExact />
             {" as "}
-            <code>{server_mid}</code>
+            {server_mid !== null && <MessageLink kind="either" id={server_mid} />}
           </>
         )}
       </p>
     </article>
   );
-}
-
-type Request = NonNullable<ScheduledSend["request"]>;
-
-function addresseeOf(request: Request): string {
-  if ("message" in request) return request.message.cid;
-  const { uids, cid, everyone } = request.messageSystem;
-  if (everyone === true) return "everyone";
-  if (uids === undefined) return `everyone in ${cid}`;
-  return uids.length > 3 ? `${uids.slice(0, 3).join(", ")} and ${uids.length - 3} more` : uids.join(", ");
-}
-
-function textOf(request: Request): string {
-  if ("messageSystem" in request) return JSON.stringify(request.messageSystem.x ?? {}).slice(0, 400);
-  const { body = "", attachments = [] } = request.message;
-  return body === "" ? attachments.map(({ name }) => name).join(", ") : body.slice(0, 400);
 }

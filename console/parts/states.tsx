@@ -1,8 +1,12 @@
 import type { ComponentChildren } from "preact";
 import type { Scope } from "../../src/contract/keys/scopes.ts";
 import { scopes } from "../../src/contract/keys/scopes.ts";
+import { useAwaited } from "../state/awaited.ts";
+import { isUnanswered, isUnreachable } from "../state/contact.ts";
+import { useConsole } from "../state/context.ts";
 import type { Loading } from "../state/loading.ts";
 import { Problem } from "./problem.tsx";
+import { timeOfDay } from "./time.tsx";
 
 /** A placeholder while something loads. Appears only after a moment, so that fast responses do not flicker. */
 export function Waiting({ what }: { what: string }) {
@@ -36,6 +40,38 @@ export function NotAllowed({ what, scope }: { what: string; scope: Scope }) {
   );
 }
 
+/** Marks all that a page shows while the server does not answer. */
+export function AsOf() {
+  const { asOf } = useConsole();
+  if (asOf === undefined) return null;
+  return (
+    <div class="as-of" role="alert">
+      <strong>Herald does not respond.</strong> What is shown is as of {timeOfDay(asOf)} or earlier. It is read again as
+      soon as there is an answer.
+    </div>
+  );
+}
+
+type RefreshProps = { error: unknown; hasValue: boolean; what?: string; retry?: () => void };
+
+/** A failure to refresh what is shown, or `what`. The page says together what it shows while the server does not answer. */
+export function RefreshProblem({ error, hasValue, what, retry }: RefreshProps) {
+  const { asOf } = useConsole();
+  if (error === undefined) return null;
+  const isTold = asOf !== undefined && isUnanswered(error);
+  if (isTold && hasValue) return null;
+  if (!isTold || !isUnreachable(error)) return <Problem error={error} what={what} retry={retry} />;
+  return (
+    <Empty title={what ?? "Not read yet"}>
+      {retry !== undefined && (
+        <button type="button" class="small" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </Empty>
+  );
+}
+
 type LoadedProps<Value> = {
   loading: Loading<Value>;
   what: string;
@@ -45,9 +81,10 @@ type LoadedProps<Value> = {
 /** Shows a loaded value, a placeholder while it loads, or the error. After an error, the previous value stays visible. */
 export function Loaded<Value>({ loading, what, children }: LoadedProps<Value>) {
   const { value, error, isLoading, reload } = loading;
+  useAwaited(value === undefined && isLoading);
   return (
     <>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <RefreshProblem error={error} hasValue={value !== undefined} retry={reload} />
       {value !== undefined ? children(value) : isLoading && <Waiting what={what} />}
     </>
   );

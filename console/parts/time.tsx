@@ -20,6 +20,11 @@ export function Time({ at, isExact }: { at: string; isExact?: boolean }) {
   );
 }
 
+/** A time, or that it never comes or came. */
+export function TimeOrNever({ at }: { at: string | null }) {
+  return at === null ? <>never</> : <Time at={at} />;
+}
+
 /** The time since then, in one unit: `12 s`, `3 min`, `5 h`, `8 d`. */
 export function age(at: string, now: number = Date.now()): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1000));

@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { AdminClient } from "../../sdk/admin/admin.ts";
 import type { Delivery, MessageReport, SystemMessageReport } from "../../sdk/types.ts";
 import { useConsole } from "./context.ts";
+import { useWhenBack } from "./loading.ts";
 
 /** A delivery report. `by_user` is present for system messages to listed users, and the counts before a change for messages. */
 export type Report = Delivery &
@@ -14,22 +15,27 @@ export type Report = Delivery &
     recalled_at: string | undefined;
     expired_at: string | undefined;
     superseded_by?: string | undefined;
+    /** What was sent. What was taken back or has expired has no content any more. */
+    said: MessageReport["message"] | SystemMessageReport["system_message"];
+    /** The key that sent it, by id. */
+    key_id: string | null;
   };
 
 /** Identifies a send: a message by its `server_mid`, a system message by its id and sender. */
 export type SentId = { kind: "message"; id: string } | { kind: "system_message"; id: string; senderId?: string };
 
-async function readDelivery(client: AdminClient, org: string, sent: SentId): Promise<Report> {
+/** Reads the report of a send. */
+export async function readDelivery(client: AdminClient, org: string, sent: SentId): Promise<Report> {
   if (sent.kind === "message") {
-    const { delivery, recalled_at, expired_at } = await client.getMessage(org, sent.id);
-    return { ...delivery, recalled_at, expired_at, isListed: true, isKept: true };
+    const { delivery, recalled_at, expired_at, message, key_id } = await client.getMessage(org, sent.id);
+    return { ...delivery, recalled_at, expired_at, isListed: true, isKept: true, said: message, key_id };
   }
   const { senderId } = sent;
   const report = await client.getSystemMessage(org, sent.id, senderId === undefined ? {} : { senderId });
-  const { delivery, system_message, recalled_at, expired_at, superseded_by } = report;
-  const isListed = delivery.by_user !== undefined || system_message.cid !== undefined;
-  const isKept = system_message.created_at !== undefined;
-  return { ...delivery, recalled_at, expired_at, superseded_by, isListed, isKept };
+  const { delivery, system_message: said, recalled_at, expired_at, superseded_by, key_id } = report;
+  const isListed = delivery.by_user !== undefined || said.cid !== undefined;
+  const isKept = said.created_at !== undefined;
+  return { ...delivery, recalled_at, expired_at, superseded_by, isListed, isKept, said, key_id };
 }
 
 type Prospects = Pick<Report, "recalled_at" | "expired_at" | "superseded_by" | "isKept">;
@@ -90,5 +96,7 @@ export function useDelivery(org: string, sent: SentId): Following {
       clearTimeout(timer);
     };
   }, [org, sent.kind, sent.id, turn]);
-  return { ...state, again: () => setTurn((now) => now + 1) };
+  const again = () => setTurn((now) => now + 1);
+  useWhenBack(state.error !== undefined, again);
+  return { ...state, again };
 }

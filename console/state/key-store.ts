@@ -1,4 +1,5 @@
 import { basePath } from "./server.ts";
+import { withSiteData } from "./site-data.ts";
 
 const name = `herald-console-key${basePath}`; // other servers may be below other paths of this host
 
@@ -9,27 +10,18 @@ const name = `herald-console-key${basePath}`; // other servers may be below othe
 function createKeyStore() {
   let inMemory: string | null = null;
 
-  /** Does something with the storage of this tab; `undefined` if the browser refuses that, as even naming it may throw. */
-  function attempt<Result>(use: (storage: Storage) => Result): Result | undefined {
-    try {
-      return use(sessionStorage);
-    } catch {
-      return undefined;
-    }
-  }
-
   return {
-    read: (): string | null => inMemory ?? attempt((storage) => storage.getItem(name)) ?? null,
+    read: (): string | null => inMemory ?? withSiteData(() => sessionStorage.getItem(name)) ?? null,
     write(key: string): void {
       inMemory = key;
-      attempt((storage) => storage.setItem(name, key));
+      withSiteData(() => sessionStorage.setItem(name, key));
     },
     clear(): void {
       inMemory = null;
-      attempt((storage) => storage.removeItem(name));
+      withSiteData(() => sessionStorage.removeItem(name));
     },
     /** Whether the key survives that the page is loaded again. */
-    isKept: (): boolean => attempt((storage) => storage.length) !== undefined,
+    isKept: (): boolean => withSiteData(() => sessionStorage.length) !== undefined,
   };
 }
 

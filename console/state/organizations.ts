@@ -16,6 +16,14 @@ export type Organizations = {
 
 const mostListed = 200;
 
+/** In how many organizations besides the selected one the console looks at once, for what is wrong and for what is searched. */
+export const mostOthers = 20;
+
+/** What people call an organization. */
+export function nameOf({ id, name }: Pick<DirectoryEntry, "id" | "name">): string {
+  return name ?? id;
+}
+
 /** Lists the organizations, if the key may do so. A key that is bound to one needs no list. */
 export function useOrganizations(client: AdminClient, { organization, scopes }: OwnApiKey): Organizations {
   const mayList = organization === null && scopes.some((scope) => scope === "directory:read" || scope === "*");

@@ -64,9 +64,9 @@ const server = createServer(async (request, response) => {
     } else return answer(404);
     answer(204);
   } catch (error) {
-    const isTheirs = error instanceof HeraldWebhookError || error instanceof SyntaxError;
-    if (!isTheirs) console.error(error); // then Herald tries again
-    answer(isTheirs ? 400 : 500, error.message);
+    const status = error instanceof HeraldWebhookError ? 401 : error instanceof SyntaxError ? 400 : 500;
+    if (status === 500) console.error(error); // then Herald tries again
+    answer(status, error.message);
   }
 });
 server.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", () =>

@@ -86,6 +86,23 @@ type ScheduledFailed struct {
 	} `json:"scheduled"`
 }
 
+// ProposalWaiting is the data of proposal.waiting: a send that was proposed, and waits for a decision.
+type ProposalWaiting struct {
+	OrganizationID string `json:"organizationId"`
+	Proposal       struct {
+		// ID is the proposal's, to read and decide it.
+		ID string `json:"id"`
+		// SenderID is the user as whom it would be sent.
+		SenderID string `json:"senderId"`
+		// CID is the conversation that it would go to; nil for a system message to users or to everyone.
+		CID *string `json:"cid"`
+		// ProposedBy is the key that proposed it, by id.
+		ProposedBy string `json:"proposed_by"`
+		// ExpiresAt is until when it can be decided.
+		ExpiresAt time.Time `json:"expires_at"`
+	} `json:"proposal"`
+}
+
 // Undeliverable is the data of message.undeliverable: a delivery to another webhook that has failed for good.
 type Undeliverable struct {
 	OrganizationID string `json:"organizationId"`
@@ -94,7 +111,7 @@ type Undeliverable struct {
 		Delivery string `json:"delivery"`
 		// Type is what it told about.
 		Type string `json:"type"`
-		// ID is that of the message, system message or scheduled send; nil for anything else.
+		// ID is that of the message, system message scheduled send or proposal; nil for anything else.
 		ID    *string `json:"id"`
 		Tries int     `json:"tries"`
 		// Status is that of the last answer; nil if there was none.

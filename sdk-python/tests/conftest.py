@@ -42,7 +42,7 @@ def script(*answers: httpx.Response | Exception) -> Script:
     return Script(list(answers))
 
 
-def problem(status: int, code: str, headers: dict[str, str] | None = None) -> httpx.Response:
+def problem(status: int, code: str, headers: dict[str, str] | None = None, **members: object) -> httpx.Response:
     body = {
         "type": f"/docs/errors#{code}",
         "title": "the title",
@@ -51,6 +51,7 @@ def problem(status: int, code: str, headers: dict[str, str] | None = None) -> ht
         "code": code,
         "request_id": "r1",
         "errors": [{"pointer": "/message/cid", "detail": "is missing"}],
+        **members,
     }
     return httpx.Response(status, json=body, headers={"X-Request-Id": "r1", **(headers or {})})
 

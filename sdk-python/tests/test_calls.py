@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
+import json
 import pickle
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import datetime, timezone
+from threading import Event
 from typing import Any
 from urllib.parse import unquote
 
 import httpx
 import pytest
 from conftest import problem, script
+from listener import hear, listening
 
-from herald import HeraldError, new_id
+from herald import AsyncHerald, Herald, HeraldError, new_id
 from herald._core.answers import read_retry_after
 from herald.models import SendMessageRequest
 
@@ -258,3 +264,184 @@ def test_a_list_may_be_of_what_begins_with_a_text() -> None:
         b"/base/admin/organizations/o/users?prefix=a%26b%2F%C3%A9&limit=2",
         b"/base/admin/organizations/o/conversations?prefix=a&limit=1000",
     ]
+
+
+class Grower:
+    """Lets one message grow, as the server does. `before` is called with each append."""
+
+    def __init__(self, before: Callable[[dict[str, Any]], None]) -> None:
+        self.before = before
+        self.text = ""
+        self.appended: list[dict[str, Any]] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        body = json.loads(request.read())
+        if "message" in body:
+            return stored()
+        piece = body["messageAppend"]
+        self.before(piece)
+        offset, text = piece["offset"], piece["text"]
+        if offset == len(self.text) and not (self.appended and self.appended[-1].get("done")):
+            self.text += text
+            self.appended.append(piece)
+        elif piece not in self.appended:
+            return problem(409, "append_conflict", length=len(self.text))
+        else:
+            return httpx.Response(200, json={"success": True, "length": offset + len(text)})
+        return httpx.Response(200, json={"success": True, "length": len(self.text)})
+
+    def client(self) -> Herald:
+        return Herald("http://herald", "the-key", http_client=httpx.Client(transport=httpx.MockTransport(self)))
+
+
+PIPED: SendMessageRequest = {"organizationId": "o", "senderId": "u", "message": {"cid": "c"}}
+
+
+def test_a_piece_without_an_answer_is_appended_again_at_the_same_offset(waits: list[float]) -> None:
+    tried: list[dict[str, Any]] = []
+
+    def fail(piece: dict[str, Any]) -> None:
+        tried.append(piece)
+        if len(tried) == 1:
+            raise httpx.ConnectError("refused")
+        if len(tried) == 2:
+            server.text += piece["text"]
+            server.appended.append(piece)
+            raise httpx.ReadError("the answer is lost")
+
+    server = Grower(fail)
+    piped = server.client().pipe(["one ", "two", "", " three"], **PIPED)
+    assert (piped.id, piped.length, server.text) == ("s", 13, "one two three")
+    assert tried[0] == tried[1] == tried[2] and len(waits) == 2
+    assert [piece.get("done", False) for piece in server.appended][-1]
+
+
+def test_pieces_that_come_during_a_call_go_into_the_next_one() -> None:
+    called, written = Event(), Event()
+
+    def hold(piece: dict[str, Any]) -> None:
+        called.set()
+        assert written.wait(60)
+
+    def pieces() -> Iterator[str]:
+        yield "one "
+        assert called.wait(60)
+        yield "two "
+        yield "👋 "
+        yield "three"
+        written.set()
+
+    server = Grower(hold)
+    assert server.client().pipe(pieces(), **PIPED).length == 15
+    assert [piece["text"] for piece in server.appended if piece["text"]] == ["one ", "two 👋 three"]
+
+
+def test_pieces_wait_for_room() -> None:
+    taken = 0
+    is_full = Event()
+
+    def look(piece: dict[str, Any]) -> None:
+        assert is_full.wait(60)
+        ahead.append(taken - len(server.text))
+
+    def pieces() -> Iterator[str]:
+        nonlocal taken
+        for _ in range(60):
+            taken += 1_000
+            if taken > 16_384:
+                is_full.set()
+            yield "x" * 1_000
+
+    ahead: list[int] = []
+    server = Grower(look)
+    assert server.client().pipe(pieces(), **PIPED).length == 60_000
+    assert max(ahead) <= 16_384 + 2_000  # the piece that makes it full, and one that was taken when there was room again
+
+
+def test_a_refused_piece_ends_the_pipe() -> None:
+    def refuse(piece: dict[str, Any]) -> None:
+        server.text = "more than we know"
+        server.appended = [{}]
+
+    def pieces() -> Iterator[str]:
+        while True:
+            yield "word "
+
+    server = Grower(refuse)
+    with pytest.raises(HeraldError) as caught:
+        server.client().pipe(pieces(), **PIPED)
+    assert caught.value.code == "append_conflict"
+
+
+def test_a_client_that_awaits_stores_each_piece_of_what_blocks_before_the_next_is_taken() -> None:
+    def pieces() -> Iterator[str]:
+        for number in range(5):
+            assert server.text == "ab" * number
+            yield "ab"
+
+    async def run() -> None:
+        http_client = httpx.AsyncClient(transport=httpx.MockTransport(server))
+        async with AsyncHerald("http://herald", "the-key", http_client=http_client) as client:
+            assert (await client.pipe(pieces(), **PIPED)).length == 10
+
+    server = Grower(lambda _: None)
+    asyncio.run(run())
+    assert server.appended[-1]["done"] is True
+
+
+def test_a_pipe_that_is_cancelled_leaves_the_message_open() -> None:
+    async def run() -> None:
+        async def pieces() -> AsyncIterator[str]:
+            yield "a part"
+            while server.text == "":
+                await asyncio.sleep(0)
+            piping.cancel()
+            await asyncio.Event().wait()
+
+        http_client = httpx.AsyncClient(transport=httpx.MockTransport(server))
+        async with AsyncHerald("http://herald", "the-key", http_client=http_client) as client:
+            piping = asyncio.ensure_future(client.pipe(pieces(), **PIPED))
+            with pytest.raises(asyncio.CancelledError):
+                await piping
+            assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    server = Grower(lambda _: None)
+    asyncio.run(run())
+    assert [piece.get("done") for piece in server.appended] == [None]
+
+
+@pytest.mark.parametrize("earlier", [[], ["one "], ["one 👋"], ["on", "e 👋👋"], ["one 👋👋 two"]])
+@pytest.mark.parametrize("pieces", [list("one 👋👋 two"), ["one 👋👋 two"], ["one 👋", "👋 two"]])
+def test_a_pipe_that_is_resumed_leaves_out_what_is_stored(earlier: list[str], pieces: list[str]) -> None:
+    server = Grower(lambda _: None)
+    for text in earlier:
+        server.appended.append({"id": "s", "offset": len(server.text), "text": text})
+        server.text += text
+    begun: SendMessageRequest = {**PIPED, "message": {"cid": "c", "id": "answer-7"}}
+    for _ in range(2):  # the second time, it is complete
+        assert server.client().pipe(pieces, resume=True, **begun).length == 10
+        assert server.text == "one 👋👋 two" and server.appended[-1]["done"]
+    with pytest.raises(HeraldError) as caught:
+        server.client().pipe([*pieces, " more"], resume=True, **begun)
+    assert (caught.value.code, caught.value.length) == ("append_conflict", 10)
+    with pytest.raises(ValueError, match="resume needs the id"):
+        server.client().pipe(pieces, resume=True, **PIPED)
+
+
+def test_no_answer_is_read_before_the_request_is_sent() -> None:
+    """Why pieces are not the lines of one request."""
+    steps: list[str] = []
+
+    def content() -> Iterator[bytes]:
+        yield b"{}\n"
+        yield b"{}\n"
+
+    def answer_at_once(connection: socket.socket) -> None:
+        hear(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n{}\n")
+        while connection.recv(65536):
+            pass
+
+    with listening(answer_at_once) as server, httpx.Client() as client:
+        client.put(server.url, content=content(), extensions={"trace": lambda name, _: steps.append(name)})
+    assert steps.index("http11.send_request_body.complete") < steps.index("http11.receive_response_headers.started")

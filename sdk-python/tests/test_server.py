@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import inspect
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from datetime import datetime, timedelta, timezone
@@ -48,6 +49,37 @@ def test_a_message_is_sent_once_edited_read_and_taken_back(herald: Herald, org: 
     )
     assert list(herald.messages(org, "c")) == []
     assert "recalled_at" in herald.get_message(org, first)
+
+
+def test_a_message_grows_by_pieces_until_it_is_done(herald: Herald, org: str) -> None:
+    def pieces() -> Iterator[str]:
+        yield "one "
+        yield ""
+        gives_up_at = time.monotonic() + 60
+        while [(growing["body"], growing["open"]) for growing in herald.messages(org, "c")] != [("Hé 👋 one ", True)]:
+            assert time.monotonic() < gives_up_at
+        yield "two 👋"
+
+    piped = herald.pipe(
+        pieces(), organizationId=org, senderId="alice", message={"cid": "c", "body": "Hé 👋 ", "x": {"model": "m"}}
+    )
+    [message] = herald.messages(org, "c")
+    assert (message["_id"], message["body"], piped.length) == (piped.id, "Hé 👋 one two 👋", 14)
+    assert "open" not in message and message["x"] == {"model": "m"}
+    with pytest.raises(HeraldError) as caught:
+        herald.append(organizationId=org, senderId="alice", messageAppend={"id": piped.id, "offset": 3, "text": "x"})
+    assert (caught.value.code, caught.value.length) == ("append_conflict", 14)
+
+
+def test_a_message_whose_pieces_fail_is_complete_as_it_is(herald: Herald, org: str) -> None:
+    def pieces() -> Iterator[str]:
+        yield "a part"
+        raise RuntimeError("the model is gone")
+
+    with pytest.raises(RuntimeError, match="the model is gone"):
+        herald.pipe(pieces(), organizationId=org, senderId="alice", message={"cid": "c"})
+    [message] = herald.messages(org, "c")
+    assert message["body"] == "a part" and "open" not in message
 
 
 def test_a_file_is_uploaded_named_downloaded_and_removed(herald: Herald, org: str) -> None:
@@ -130,6 +162,19 @@ def test_a_send_waits_until_its_time_is_changed_and_cancelled(herald: Herald, or
     assert [send["id"] for send in herald.scheduled(org, state="waiting")] == ["a/b"]
     herald.cancel_scheduled(org, "a/b")
     assert herald.get_scheduled(org, "a/b")["state"] == "cancelled"
+
+
+def test_what_one_key_proposes_another_decides(server: Server, herald: Herald, org: str) -> None:
+    request: Send = {"organizationId": org, "senderId": "alice", "message": {"cid": "c", "body": "may I?"}}
+    key = herald.create_key(name="agent", scopes=["message:propose"], organization=org)
+    with Herald(server.url, key["key"]) as agent:
+        assert agent.propose(org, "a/b", request=request, reason="why")["proposed_by"] == key["id"]
+        agent.propose(org, "c", request=request)
+        assert [proposal["id"] for proposal in agent.proposals(org, state="waiting")] == ["a/b", "c"]
+    assert herald.approve_proposal(org, "a/b")["state"] == "approved"
+    assert herald.reject_proposal(org, "c", reason="once is enough")["decision_reason"] == "once is enough"
+    assert [message["body"] for message in herald.messages(org, "c")] == ["may I?"]
+    assert herald.get_proposal(org, "c")["server_mid"] is None
 
 
 def test_the_directory_is_kept(herald: Herald, org: str) -> None:
@@ -300,6 +345,14 @@ def test_the_async_client_does_the_same(server: Server, org: str) -> None:
             assert reports[-1] == {"done": True, "lines": 1, "failed": 0}
             counts = await asyncio.gather(*[herald.count_online(org) for _ in range(20)])
             assert {count["count"] for count in counts} == {0}
+
+            async def words() -> AsyncIterator[str]:
+                for word in ("one ", "two"):
+                    await asyncio.sleep(0)
+                    yield word
+
+            piped = await herald.pipe(words(), organizationId=org, senderId="alice", message={"cid": "c"})
+            assert piped.length == 7
             connected = asyncio.Event()
             events = herald.events(org, kind="message_edit", on_connect=connected.set)
             first = asyncio.ensure_future(anext(events))

@@ -1,12 +1,14 @@
 import { readSecret } from "../secrets.ts";
 import type { FeedFilter } from "../types.ts";
 import { rootOf } from "./address.ts";
+import { createAppendCalls } from "./calls/appends.ts";
 import { createBatchCalls } from "./calls/batch.ts";
 import { createDirectoryCalls } from "./calls/directory.ts";
 import { createFileCalls } from "./calls/files.ts";
 import { createKeyCalls } from "./calls/keys.ts";
 import { createMessageCalls } from "./calls/messages.ts";
 import { path, query } from "./calls/paths.ts";
+import { createProposalCalls } from "./calls/proposals.ts";
 import { createReportCalls } from "./calls/reports.ts";
 import { createScheduleCalls } from "./calls/schedule.ts";
 import { createServerCalls } from "./calls/server.ts";
@@ -20,8 +22,10 @@ import { type Feed, type FeedOptions, watchFeed } from "./feed.ts";
  * for an identifier that cannot be part of a URL, or with the reason of the signal.
  */
 export type AdminClient = ReturnType<typeof createMessageCalls> &
+  ReturnType<typeof createAppendCalls> &
   ReturnType<typeof createBatchCalls> &
   ReturnType<typeof createScheduleCalls> &
+  ReturnType<typeof createProposalCalls> &
   ReturnType<typeof createReportCalls> &
   ReturnType<typeof createDirectoryCalls> &
   ReturnType<typeof createTransferCalls> &
@@ -77,11 +81,14 @@ export function createAdmin({
     return answer.body as Answer;
   }
 
+  const messages = createMessageCalls(exchange, request);
   return {
     request,
-    ...createMessageCalls(exchange, request),
+    ...messages,
+    ...createAppendCalls(request, messages.sendMessage, settings),
     ...createBatchCalls({ root, key, fetch }),
     ...createScheduleCalls(request),
+    ...createProposalCalls(request),
     ...createReportCalls(request),
     ...createDirectoryCalls(request),
     ...createTransferCalls({ root, key, fetch }),

@@ -5,6 +5,7 @@ import type { HeraldApiError } from "../errors.ts";
 import type {
   CustomParameters,
   Message,
+  MessageAppend,
   MessageDelete,
   MessageEdit,
   MessageReactionsUpdate,
@@ -31,6 +32,10 @@ export type FeedEvent =
   | {
       /** An edit. */
       message_edit: MessageEdit;
+    }
+  | {
+      /** A piece of an open message. */
+      message_append: MessageAppend;
     }
   | {
       /** A recall. */
@@ -169,6 +174,7 @@ async function* readFeed(
     message: (message) => read.push({ message }),
     system_message: (system_message) => read.push({ system_message }),
     message_edit: (message_edit) => read.push({ message_edit }),
+    message_append: (message_append) => read.push({ message_append }),
     message_delete: (message_delete) => read.push({ message_delete }),
     system_message_delete: (system_message_delete) => read.push({ system_message_delete }),
     message_read: (message_read) => read.push({ message_read }),
@@ -176,6 +182,7 @@ async function* readFeed(
     message_reactions_update: (message_reactions_update) => read.push({ message_reactions_update }),
     session: () => undefined,
     last_activity: () => undefined,
+    typing: () => undefined, // no feed has it
     response: () => undefined,
   };
   for (;;) {

@@ -190,7 +190,7 @@ export function unreachable(url: string, why: string, cause?: unknown): Failure 
 }
 
 function failureOf(response: Response, json: unknown): Failure {
-  return { error: toError(response, json), retryAfterMs: readRetryAfter(response.headers.get("Retry-After")) };
+  return { error: toApiError(response, json), retryAfterMs: readRetryAfter(response.headers.get("Retry-After")) };
 }
 
 function readJson(text: string): unknown {
@@ -202,7 +202,7 @@ function readJson(text: string): unknown {
 }
 
 /** Reads `application/problem+json` (RFC 9457). Any other response, such as a proxy's, becomes the code `not_herald`. */
-function toError(response: Response, json: unknown): HeraldApiError {
+export function toApiError(response: Response, json: unknown): HeraldApiError {
   const status = response.status || 302; // a browser hides the status of a redirect
   const problem: Partial<Record<string, unknown>> = typeof json === "object" && json !== null ? json : {};
   const requestId = response.headers.get("X-Request-Id") ?? undefined;
@@ -216,7 +216,8 @@ function toError(response: Response, json: unknown): HeraldApiError {
   const title = typeof problem.title === "string" ? problem.title : undefined;
   const detail = typeof problem.detail === "string" ? problem.detail : (title ?? problem.code);
   const errors = Array.isArray(problem.errors) ? problem.errors.filter(isFieldError) : [];
-  return new HeraldApiError({ status, code: problem.code, title, detail, requestId, errors });
+  const length = typeof problem.length === "number" ? problem.length : undefined;
+  return new HeraldApiError({ status, code: problem.code, title, detail, requestId, errors, length });
 }
 
 function isFieldError(error: unknown): error is FieldError {

@@ -17,7 +17,9 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 const send = { organizationId: "o", senderId: "u", message: { cid: "c", body: "b" } };
 const system = { organizationId: "o", senderId: "u", messageSystem: { uids: ["u"] } };
 const edit = { organizationId: "o", senderId: "u", messageEdit: { id: "m", body: "b" } };
+const piece = { organizationId: "o", senderId: "u", messageAppend: { id: "m", offset: 0, text: "t" } };
 const systemRecall = { organizationId: "o", senderId: "u", messageSystemDelete: { ids: ["s"] } };
+const typing = { organizationId: "o", senderId: "u", typing: { cid: "c", status: "start" as const } };
 const recall = {
   organizationId: "o",
   senderId: "u",
@@ -31,7 +33,13 @@ const bytes = () => new Response("{}\n").body ?? new ReadableStream<Uint8Array>(
 
 /** How to make each operation of the document. A new one needs a method and a line here; each parameter is given once. */
 const calls: Record<string, Call[]> = {
-  sendMessage: [(a, o) => a.sendMessage(send, { ...o, wait: 1 }), (a, o) => a.tryMessage(send, o)],
+  sendMessage: [
+    (a, o) => a.sendMessage(send, { ...o, wait: 1 }),
+    (a, o) => a.tryMessage(send, o),
+    (a, o) => a.stream(send, o),
+    (a, o) => a.pipe(["x"], send, o),
+  ],
+  appendToMessage: [(a, o) => a.append(piece, o)],
   editMessage: [(a, o) => a.editMessage(edit, o), (a, o) => a.tryEdit(edit, o)],
   updateReactions: [(a, o) => a.react(reaction, o), (a, o) => a.tryReaction(reaction, o)],
   recallMessages: [(a, o) => a.recallMessages(recall, o), (a, o) => a.tryRecall(recall, o)],
@@ -39,6 +47,7 @@ const calls: Record<string, Call[]> = {
     (a, o) => a.sendSystemMessage(system, { ...o, wait: 1 }),
     (a, o) => a.trySystemMessage(system, o),
   ],
+  tellTyping: [(a, o) => a.tellTyping(typing, o)],
   markRead: [(a, o) => a.markRead(read, o), (a, o) => a.tryRead(read, o)],
   sendBatch: [
     (a, o) => a.sendBatch([send], { ...o, rate: 5, dryRun: true }),
@@ -52,6 +61,11 @@ const calls: Record<string, Call[]> = {
   getScheduled: [(a, o) => a.getScheduled("o", "s", o)],
   deleteScheduled: [(a, o) => a.cancelScheduled("o", "s", o)],
   listScheduled: [(a, o) => a.listScheduled("o", { ...page, state: "waiting" }, o)],
+  putProposal: [(a, o) => a.propose("o", "p", { request: order.request, reason: "why" }, o)],
+  getProposal: [(a, o) => a.getProposal("o", "p", o)],
+  approveProposal: [(a, o) => a.approveProposal("o", "p", { reason: "why" }, o)],
+  rejectProposal: [(a, o) => a.rejectProposal("o", "p", undefined, o)],
+  listProposals: [(a, o) => a.listProposals("o", { ...page, state: "waiting" }, o)],
   putOrganization: [(a, o) => a.putOrganization("o", {}, o)],
   getOrganization: [(a, o) => a.getOrganization("o", o)],
   deleteOrganization: [(a, o) => a.deleteOrganization("o", o)],
@@ -109,13 +123,13 @@ const calls: Record<string, Call[]> = {
   listWebhookDeliveries: [(a, o) => a.listWebhookDeliveries("o", "w", { ...page, state: "failed" }, o)],
   redeliverWebhook: [(a, o) => a.redeliverWebhook("o", "w", "d", o)],
   listOnline: [
-    (a, o) => a.listOnline("o", { ...page, uids: ["u"], devices: true }, o),
+    (a, o) => a.listOnline("o", { ...page, uids: ["u"], devices: true, last_seen: true }, o),
     (a, o) => a.countOnline("o", {}, o),
   ],
   listOnlineUsers: [(a, o) => a.listOnlineUsers({ organizationId: "o", limit: 1, offset: 1 }, o)],
   listConnections: [(a, o) => a.listConnections("o", "u", o)],
   closeConnection: [(a, o) => a.closeConnection("o", "u", "c", o)],
-  listNodes: [(a, o) => a.listNodes(o)],
+  listNodes: [(a, o) => a.listNodes({ history: true }, o)],
   streamEvents: [
     (a, o) => a.events("o", { ...o, kind: "message", types: ["message"], cid: "c", uid: "u", after: "1-a" }),
   ],
@@ -124,6 +138,8 @@ const calls: Record<string, Call[]> = {
   getOwnKey: [(a, o) => a.getOwnKey(o)],
   getKey: [(a, o) => a.getKey("k", o)],
   deleteKey: [(a, o) => a.revokeKey("k", o)],
+  listSessions: [(a, o) => a.listSessions(page, o)],
+  endSession: [(a, o) => a.endSession("s", o)],
   rotateKey: [(a, o) => a.rotateKey("k", {}, o)],
   listAudit: [
     (a, o) =>

@@ -1,5 +1,6 @@
 import type {
   Message,
+  MessageAppend,
   MessageDelete,
   MessageEdit,
   MessageReactionsUpdate,
@@ -8,6 +9,7 @@ import type {
   SystemMessage,
   SystemMessageDelete,
   SystemMessageRead,
+  Typing,
 } from "../types.ts";
 
 /** The response to a request. Errors without an id answer frames that the server could not read. */
@@ -18,11 +20,13 @@ export type Events<X> = {
   message: Message<X>;
   system_message: SystemMessage<X>;
   message_edit: MessageEdit<X>;
+  message_append: MessageAppend;
   message_delete: MessageDelete;
   system_message_delete: SystemMessageDelete;
   message_read: MessageRead;
   system_message_read: SystemMessageRead;
   message_reactions_update: MessageReactionsUpdate;
+  typing: Typing;
   session: object;
   last_activity: Record<string, unknown>;
 };
@@ -32,10 +36,11 @@ type EventHandlers<X> = { [Name in keyof Events<X>]: (event: Events<X>[Name]) =>
 /** Handlers of what a frame may contain. */
 export type Handlers<X> = EventHandlers<X> & { response(answer: Answer): void };
 
-const unsigned: readonly string[] = ["session", "last_activity", "system_message_read"];
+const unsigned: readonly string[] = ["session", "last_activity", "system_message_read", "typing"];
 const names = [
   "message",
   "message_edit",
+  "message_append",
   "message_delete",
   "message_read",
   "system_message",
@@ -44,6 +49,7 @@ const names = [
   "last_activity",
   "system_message_read",
   "message_reactions_update",
+  "typing",
 ] as const;
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;

@@ -28,5 +28,7 @@ export type WebSocketConstructor = new (url: string) => WebSocketLike;
 /** The global WebSocket. If there is none (Node before 22), throws an error that says what to do. */
 export function globalWebSocket(): WebSocketConstructor {
   if (globalThis.WebSocket) return globalThis.WebSocket;
-  throw new TypeError("There is no WebSocket here. Pass one in the options, such as that of the package `ws`.");
+  throw new TypeError(
+    "There is no WebSocket here. Pass one as the option `WebSocket`, such as that of the package `ws`.",
+  );
 }

@@ -57,6 +57,8 @@ export type OnlineUser = {
   connections: number;
   /** The `device_id` of each connection; only if they were asked for. */
   devices?: (string | null)[];
+  /** When the user's last connection to a node ended, or `null` if that is not known; only if it was asked for. */
+  last_seen?: string | null;
 };
 
 /** A connection of a user that is open now. */
@@ -77,6 +79,31 @@ export type UserConnection = {
   since: string;
   /** Bytes that wait on the node because the client has not taken them. */
   waiting_bytes: number;
+};
+
+/** The connections of a user that are open now, and what is known of the last one. */
+export type UserConnections = {
+  /** The oldest first. */
+  items: UserConnection[];
+  /** The connection that ended last; `null` if none is known. */
+  last_ended: {
+    /** When it ended, in ISO 8601. */
+    at: string;
+    /** The close code of a WebSocket, 1006 if the line broke, hung or was cut; `null` of a stream. Absent if no node remembers it. */
+    code?: number | null;
+    /** Present only if bytes were waiting for it: it was cut as a slow reader, or its client hung up. */
+    was_slow?: true;
+  } | null;
+  /** The token that was refused last, of those whose signature is valid; `null` if no node remembers one. */
+  last_refused: {
+    /** When it was refused, in ISO 8601. */
+    at: string;
+    /**
+     * The check that refused it: it has expired, a claim is wrong, it was revoked, the user is blocked, or has too many connections or
+     * requests.
+     */
+    check: "expired" | "claims" | "revoked" | "blocked" | "limit";
+  } | null;
 };
 
 /** The number of connected users, each counted once, and of their connections. */
@@ -144,6 +171,7 @@ export type FeedEventKind =
   | "message"
   | "system_message"
   | "message_edit"
+  | "message_append"
   | "message_delete"
   | "system_message_delete"
   | "message_read"

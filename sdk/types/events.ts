@@ -46,6 +46,8 @@ export type Message<X = CustomParameters> = {
 
   /** Present if it was sent silently: it counts as unread nowhere. Do not alert the user. */
   silent?: true;
+  /** Present while the text is not complete: pieces follow as `message_append`. It counts as unread nowhere until then. */
+  open?: true;
   /** When it ends, in ISO 8601, if it does. Do not show it from then on. */
   expires_at?: string;
   /** The `_id` of the message that it replies to, if it does. That one may be gone. */
@@ -107,17 +109,44 @@ export type MessageEdit<X = CustomParameters> = {
   t: number;
 };
 
-/** A recall: these messages were taken back by `from`, and are gone for everyone. `t` is in Unix seconds. */
+/** A piece of text: the open message `id` goes on with it. `t` is in Unix seconds. */
+export type MessageAppend = {
+  /** The `_id` of the message. */
+  id: string;
+
+  /** The conversation of the message. */
+  cid: string;
+
+  /** The user who sent the message. */
+  from: string;
+
+  /** Where the piece begins, in Unicode code points of the text. What lies before the end of what is known is not new. */
+  offset: number;
+
+  /** The piece; it may be empty if `done` is `true`. */
+  text: string;
+
+  /** Whether the message is complete. */
+  done: boolean;
+
+  /** When it was appended, in Unix seconds. */
+  t: number;
+};
+
+/**
+ * A recall: these messages were taken back by `from`, and are gone for everyone; or `from`, the user who hears it, has hidden them from
+ * the own lists. `t` is in Unix seconds.
+ */
 export type MessageDelete = {
   /** The `_id` of each message. */
   ids: string[];
   /** The conversation of the messages. */
   cid: string;
-  /** The user who took them back. */
+  /** The user who took them back, or hid them. */
   from: string;
-  /** For whom they are gone: everyone. */
-  type: "all";
-  /** When they were taken back, in Unix seconds. */
+  /** For whom they are gone: everyone, or `from`. */
+  type: "all" | "myself";
+  /** When, in Unix seconds. */
   t: number;
 };
 
@@ -187,6 +216,21 @@ export type MessageRead = {
   cid: string;
   /** The user who has read them. */
   from: string;
+  /** When, in Unix seconds. */
+  t: number;
+};
+
+/**
+ * Another participant types, or has stopped. It ends with that participant's next message, or after 10 s unless it is repeated. Never
+ * replayed. `t` is in Unix seconds.
+ */
+export type Typing = {
+  /** The conversation. */
+  cid: string;
+  /** The user who types. */
+  from: string;
+  /** Whether the user has begun, or goes on, or has stopped. */
+  status: "start" | "stop";
   /** When, in Unix seconds. */
   t: number;
 };

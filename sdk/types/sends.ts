@@ -35,6 +35,8 @@ export type MessageEnvelope = {
     attachments?: AttachmentInput[];
     /** Sends it silently: it counts as unread nowhere, and no webhook tells of it. */
     silent?: true;
+    /** Sends a message that is not complete: `append`, or `stream`, adds to its text. Ten minutes without a piece complete it. */
+    open?: true;
     /** When it ends, in ISO 8601, at most a year ahead: from then on nobody receives or sees it, and its content is removed. */
     expires_at?: string;
     /** The `server_mid` of the message that it replies to, in a conversation in which the sender takes part. */
@@ -118,6 +120,35 @@ export type MessageEditEnvelope = {
   };
 };
 
+/** The body of `PUT /admin/message/append`: a piece of text for an open message. */
+export type MessageAppendEnvelope = {
+  /** The organization. */
+  organizationId: string;
+
+  /** The user who sent the message. */
+  senderId: string;
+
+  /** The message, and what it says besides. */
+  messageAppend: {
+    /** The `server_mid` of the message. */
+    id: string;
+    /** How long the text is so far, in Unicode code points: the `length` of the last answer. */
+    offset: number;
+    /** The text to append. It may be empty with `done`. */
+    text: string;
+    /** Completes the message. */
+    done?: boolean;
+  };
+};
+
+/** The response to an append. */
+export type MessageAppendAnswer = {
+  /** It is stored. */
+  success: true;
+  /** How long the text is now, in Unicode code points: the `offset` of the next piece. */
+  length: number;
+};
+
 /** The body of `DELETE /admin/message`: 1 to 100 messages of one conversation. */
 export type MessageDeleteEnvelope = {
   /** The organization. */
@@ -126,14 +157,31 @@ export type MessageDeleteEnvelope = {
   /** A participant of the conversation. */
   senderId: string;
 
-  /** The messages to take back. */
+  /** The messages to take back, or to hide. */
   messageDelete: {
     /** Their conversation. */
     cid: string;
     /** The `server_mid` of each, 1 to 100. */
     ids: string[];
-    /** For everyone. */
-    type: "all";
+    /** Whether to take them back for everyone, or to hide them from the lists of `senderId`. */
+    type: "all" | "myself";
+  };
+};
+
+/** The body of `PUT /admin/message/typing`. */
+export type TypingEnvelope = {
+  /** The organization. */
+  organizationId: string;
+
+  /** The participant who types. */
+  senderId: string;
+
+  /** The conversation, and whether the user has begun to type or has stopped. */
+  typing: {
+    /** The conversation. */
+    cid: string;
+    /** Whether the user has begun, or has stopped. */
+    status: "start" | "stop";
   };
 };
 

@@ -77,6 +77,17 @@ export type Node = {
   /** When it last looked, in ISO 8601. */
   lag_checked_at: string | null;
 
+  /** What it has refused since it started. Absent from nodes of earlier versions. */
+  refusals?: {
+    /** Calls without a valid key. */
+    keys: number;
+    /** User tokens: invalid, expired, revoked, or of a blocked user. */
+    tokens: number;
+  };
+
+  /** What is wrong, as the node sees it; empty if all is well. Absent from nodes of earlier versions. */
+  problems?: NodeProblem[];
+
   /** What it has done. */
   figures: NodeFigures;
 
@@ -84,9 +95,78 @@ export type Node = {
   state: "live" | "silent";
 };
 
+/** Something that is wrong with a node, or with what it depends on. */
+export type NodeProblem = {
+  /**
+   * What is away (`database`, `bus`, `files`, `outbox`, `identity_provider`, `sign_in_provider`) or waits for too long (`outbox_waits`, `webhooks_wait`,
+   * `scheduled_wait`), or that the node is `stopping`.
+   */
+  kind:
+    | "database"
+    | "bus"
+    | "files"
+    | "outbox"
+    | "identity_provider"
+    | "sign_in_provider"
+    | "outbox_waits"
+    | "webhooks_wait"
+    | "scheduled_wait"
+    | "stopping";
+  /** Since when, in ISO 8601. */
+  since: string;
+};
+
+/** What all live nodes did together, at one time. Rates are per second since the sample before; `null` if unknown. */
+export type NodeSample = {
+  /** When it was taken, in ISO 8601. */
+  at: string;
+  /** The number of live nodes. */
+  nodes: number;
+  /** The number of open connections. */
+  connections: number;
+  /** The greatest `lag_events` of a node. */
+  lag_events: number;
+  /** Stored sends. */
+  sends: number | null;
+  /** Events that were written to connections. */
+  deliveries: number | null;
+  /** Sends that failed with 5xx. */
+  send_errors: number | null;
+  /** Connections that ended with bytes waiting. */
+  slow_consumers_cut: number | null;
+  /** Calls without a valid key. */
+  refused_keys: number | null;
+  /** Refused user tokens. */
+  refused_tokens: number | null;
+  /** The greatest of a node, in milliseconds. */
+  latency_ms: {
+    /** The median; `null` if nothing was delivered. */
+    p50: number | null;
+    /** What one in a hundred exceeds; `null` if nothing was delivered. */
+    p99: number | null;
+  };
+};
+
+/** The last 30 minutes of all nodes together, as the node that answers has seen them since it started. */
+export type NodeHistory = {
+  /** When it was read, by the same clock as the times in it. */
+  read_at: string;
+  /** One for each 15 s, the oldest first. */
+  samples: NodeSample[];
+};
+
+/** The nodes, in the order in which they started. */
+export type NodeList = {
+  /** The nodes. */
+  items: Node[];
+  /** Only if it was asked for. */
+  history?: NodeHistory;
+};
+
 /** What an API key may do. `*` means everything. */
 export type ApiKeyScope =
   | "message:send"
+  | "message:propose"
   | "message:edit"
   | "system:send"
   | "directory:read"
@@ -133,8 +213,44 @@ export type ApiKey = {
 
 /** The calling key. `id` is `null` for the bootstrap key. */
 export type OwnApiKey = Pick<ApiKey, "name" | "scopes" | "organization" | "allowed_senders" | "expires_at"> & {
-  /** The id; `null` for the bootstrap key. */
+  /** The id; `null` for the bootstrap key, and for a person or workload without a key, whose name is `name`. */
   id: string | null;
+
+  /** What stands for the caller in the audit log and in proposals. */
+  key_id: string;
+
+  /** The organizations that the caller can access, with what its roles allow in each; `null`: all, or the one in `organization`. */
+  organizations: string[] | null;
+
+  /** The session of the person who makes the call; `null` for a key or a token. */
+  session_id: string | null;
+};
+
+/** The session of a person who signed in to the console at the OpenID provider. */
+export type ConsoleSession = {
+  /** The id. It is not the secret in the person's cookie. */
+  id: string;
+
+  /** What the person is called: a verified address, or else a name. */
+  person: string;
+
+  /** What stands for the person in the `key_id` of the audit log. */
+  key_id: string;
+
+  /** What the person may do, somewhere. */
+  scopes: ApiKeyScope[];
+
+  /** The only organizations that the person can access; `null` means all. */
+  organizations: string[] | null;
+
+  /** Where the person signed in from, if that is known. */
+  address: string | null;
+
+  /** When the person signed in, in ISO 8601. */
+  created_at: string;
+
+  /** When the session ends, unless it is ended before, in ISO 8601. */
+  expires_at: string;
 };
 
 /** An API key with its secret in `key`, which the server shows only once. */
@@ -203,6 +319,9 @@ export type AuditEntry = {
   /** `null` if the status is 401: an unauthenticated call is attributed to no key. */
   key_id: string | null;
 
+  /** What the OpenID provider calls the person or workload; `null` for a key. */
+  person: string | null;
+
   /** Where it came from. */
   address: string | null;
 
@@ -229,6 +348,8 @@ export type AuditEntry = {
 
     /** The message. */
     message?: string;
+    /** The messages that were taken back or hidden. */
+    messages?: string[];
   };
 
   /** How it ended. */

@@ -3,7 +3,7 @@ import type { ListedMessage } from "../types.ts";
 const mostAtOnce = 100; // ids of one `message_list`
 
 /**
- * Reads the reactions to messages again, as events do not count them: one request at a time, for all messages that were named since the
+ * Reads messages again, whose reactions events do not count, or whose pieces are missing: one request at a time, for all messages that were named since the
  * last one began. What cannot be read is read with the next update or reload.
  */
 export function createRecounts<X>(
@@ -34,7 +34,11 @@ export function createRecounts<X>(
 }
 
 /** A message with the reactions of another copy of it, if there are some. */
-export function withReactions<X>(message: ListedMessage<X>, { reactions }: ListedMessage<X>): ListedMessage<X> {
-  const { reactions: _, ...rest } = message;
-  return reactions ? { ...rest, reactions } : rest;
+export function withReactions<Message extends Pick<ListedMessage, "reactions">>(
+  message: Message,
+  { reactions }: Pick<ListedMessage, "reactions">,
+): Message {
+  const changed = { ...message };
+  delete changed.reactions;
+  return reactions ? { ...changed, reactions } : changed;
 }

@@ -96,6 +96,97 @@ test("a message twice is shown once, and a snapshot stays the same until somethi
   expect(app.client.conversation("c")).toBe(app.view);
 });
 
+const piece = (offset: number, text: string, done = false) => ({
+  message_append: { id: "m4", cid: "c", from: "alice", offset, text, done, t: 3 },
+});
+
+test("the text of an open message grows by its pieces, and the other messages stay the same objects", async () => {
+  using app = await openView();
+  const said = () => app.view.getSnapshot().messages[3];
+  app.socket.send({ message: { ...message("m4").message, body: "Hé", open: true } });
+  await untilIds(app.client, "m1,m2,m3,m4");
+  const before = app.view.getSnapshot();
+  expect(said()).toMatchObject({ body: "Hé", isOpen: true });
+  expect(before.unread).toBe(2);
+  app.socket.send(piece(2, "llo 👋"));
+  app.socket.send(piece(2, "llo 👋")); // the same again
+  app.socket.send(piece(6, "👋 you")); // begins before the end
+  await until(app.view, () => said()?.body === "Héllo 👋 you");
+  expect(said()).toMatchObject({ isOpen: true });
+  expect(before.messages.slice(0, 3).every((one, index) => one === app.view.getSnapshot().messages[index])).toBe(true);
+  expect(before.messages[3]?.body).toBe("Hé");
+  app.socket.send(piece(11, "!", true));
+  await until(app.view, ({ unread }) => unread === 3);
+  expect(app.socket.requests.length).toBe(0); // it was counted here
+  expect(said()?.body).toBe("Héllo 👋 you!");
+  expect(said()).not.toHaveProperty("isOpen");
+  expect(said()).not.toHaveProperty("open");
+  app.socket.send(piece(12, "too late"));
+  app.socket.send(message("m5"));
+  await untilIds(app.client, "m1,m2,m3,m4,m5");
+  expect(said()?.body).toBe("Héllo 👋 you!");
+});
+
+test("the list counts a message once it is complete, where it stands, and is not read again", async () => {
+  using server = startFakeServer();
+  using app = startClient({ url: server.url, since: "m0" });
+  const { socket } = await accept(server.sockets, { recovered: true, user_id: "bob" });
+  await app.states.take(2);
+  const { conversations } = app.client;
+  const shown = () => conversations.getSnapshot().conversations;
+  const leave = conversations.subscribe(() => undefined);
+  await answer(socket, {
+    conversation_list: { conversations: [summary("other", 0), summary("c", 1)], cursor: null },
+  });
+  await until(conversations, ({ isLoaded }) => isLoaded);
+  socket.send({ message: { ...message("m4").message, body: "Hé", open: true } });
+  socket.send({ message: { ...message("elsewhere").message, cid: "other" } });
+  socket.send(piece(2, "llo "));
+  socket.send(piece(6, "👋", true));
+  await until(conversations, () => shown()[1]?.unread_messages_count === 2);
+  expect(shown().map(({ _id }) => _id)).toEqual(["other", "c"]);
+  expect(shown()[1]?.last_message).toMatchObject({ _id: "m4", body: "Héllo 👋" });
+  expect(shown()[1]?.last_message).not.toHaveProperty("open");
+  socket.send({ message: { ...message("mine").message, from: "bob", body: "", open: true } });
+  socket.send({ message_append: { ...piece(0, "!", true).message_append, id: "mine", from: "bob" } });
+  await until(conversations, () => shown()[0]?.last_message?.body === "!");
+  expect(shown()[0]).toMatchObject({ _id: "c", unread_messages_count: 2 });
+  expect(socket.requests.length).toBe(0);
+  leave();
+});
+
+test("the list is read again once a message is complete that the user has read, or of which pieces are missing", async () => {
+  using app = await openView();
+  const listed = { conversation_list: { conversations: [summary("c", 0)], cursor: null } };
+  app.socket.send({ message: { ...message("m4").message, body: "", open: true } });
+  await untilIds(app.client, "m1,m2,m3,m4");
+  const marking = app.view.markRead();
+  await answer(app.socket, { message_read: { success: true } });
+  await marking;
+  app.socket.send(piece(0, "one ", true));
+  expect(await answer(app.socket, listed)).toEqual({ conversation_list: { limit: 100 } });
+  app.socket.send({ message_append: { ...piece(9, "late", true).message_append, id: "unknown" } });
+  expect(await answer(app.socket, listed)).toEqual({ conversation_list: { limit: 100 } });
+  await until(app.view, ({ messages, unread }) => unread === 0 && messages[3]?.body === "one ");
+});
+
+test("an open message of which pieces are missing is read again", async () => {
+  using app = await openView();
+  const open = { ...message("m4").message, body: "", open: true };
+  app.socket.send({ message: open });
+  app.socket.send(piece(4, "two "));
+  const request = await app.socket.requests.next();
+  expect(request).toMatchObject({ name: "message_list", parameters: { cid: "c", ids: ["m4"] } });
+  app.socket.send(piece(8, "three "));
+  app.socket.answer(request, { messages: [{ ...open, body: "one two " }] });
+  await until(app.view, ({ messages }) => messages[3]?.body === "one two ");
+  await answer(app.socket, { message_list: { messages: [{ ...open, body: "one two three " }] } });
+  await until(app.view, ({ messages }) => messages[3]?.body === "one two three ");
+  app.socket.send(piece(14, "four"));
+  await until(app.view, ({ messages }) => messages[3]?.body === "one two three four");
+  expect(app.view.getSnapshot().messages[3]?.isOpen).toBe(true);
+});
+
 test("older messages are read in pages, and what happens meanwhile is not lost", async () => {
   using server = startFakeServer();
   using app = startClient({ url: server.url, since: "m0" });

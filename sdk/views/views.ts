@@ -1,18 +1,25 @@
 import type { Handlers } from "../connection/frames.ts";
 import { isLastPage } from "../connection/pages.ts";
-import type { ConversationSummary, CustomParameters, ListedMessage } from "../types.ts";
+import type { ConversationSummary, CustomParameters, ListedMessage, Message, MessageAppend } from "../types.ts";
+import { withPiece, withTextOf } from "./growth.ts";
 import { createInbox, type InboxSource } from "./inbox.ts";
 import { createRecounts, withReactions } from "./recounts.ts";
 import { createView, type View } from "./view.ts";
 
+/** A message as a view shows it. */
+export type ShownMessage<X = CustomParameters> = ListedMessage<X> & {
+  /** Present while the text grows. The message is another object with each piece; the others stay the same. */
+  isOpen?: true;
+};
+
 /**
- * A conversation as it is now. `messages` are in the server's order, oldest first, with edits applied and without what was recalled;
- * there are at most 1,000. `isLoaded` becomes true when the last messages have been read, and `error` says why that failed.
+ * A conversation as it is now. `messages` are in the server's order, oldest first, with edits and pieces applied and without what was
+ * recalled; there are at most 1,000. `isLoaded` becomes true when the last messages have been read, and `error` says why that failed.
  * `unread` counts messages of others, up to 100; it is known of the conversations in `client.conversations`.
  */
 export type ConversationSnapshot<X = CustomParameters> = {
   /** The messages, oldest first. */
-  messages: readonly ListedMessage<X>[];
+  messages: readonly ShownMessage<X>[];
 
   /** Whether `loadOlder` has more to read. */
   hasOlder: boolean;
@@ -73,13 +80,14 @@ type ViewHandlers<X> = Pick<
   Handlers<X>,
   | "message"
   | "message_edit"
+  | "message_append"
   | "message_delete"
   | "message_reactions_update"
   | "system_message"
   | "system_message_delete"
   | "system_message_read"
 >;
-type Messages<X> = readonly ListedMessage<X>[];
+type Messages<X> = readonly ShownMessage<X>[];
 /** An event, as what it does to the messages of its conversation. Repeated, it changes nothing. */
 type Change<X> = (messages: Messages<X>) => Messages<X>;
 
@@ -89,6 +97,8 @@ const listSize = 100;
 const mostUnread = 100;
 const unloaded = { isLoaded: false, error: undefined };
 const loaded = { isLoaded: true, error: undefined };
+const shownOf = <X>(message: ListedMessage<X>): ShownMessage<X> =>
+  message.open ? { ...message, isOpen: true } : message;
 
 /**
  * Creates the views of a client, which passes them all events, and calls `reload` when it is connected, with whether there is a gap.
@@ -106,6 +116,8 @@ export function createViews<X>(source: Source<X>, user: () => unknown, onThrown:
   let isListing = false;
   let isListStale = false;
   let cursor: string | null = null;
+  /** Open messages that were heard from their beginning and not read since: once they are complete, the list need not be read. */
+  const growing = new Map<string, Message<unknown>>();
 
   const list = createView<ConversationsSnapshot>(
     { conversations: [], hasMore: false, ...unloaded },
@@ -114,6 +126,7 @@ export function createViews<X>(source: Source<X>, user: () => unknown, onThrown:
       void loadList();
       return () => {
         isListed = false;
+        growing.clear();
         list.set(unloaded);
       };
     },
@@ -145,14 +158,34 @@ export function createViews<X>(source: Source<X>, user: () => unknown, onThrown:
 
   const summaryOf = (cid: string) => list.getSnapshot().conversations.find(({ _id }) => _id === cid);
 
-  /** Changes the entry of a conversation, and moves it to the top if it is given a message. */
+  /** Follows a piece, and counts its message once it is complete. Where the message is not known, the list is read again. */
+  function growLast(piece: MessageAppend) {
+    const { id, cid, done } = piece;
+    const known = growing.get(id);
+    const grown = known && withPiece(known, piece);
+    if (grown && !done) return void growing.set(id, grown);
+    growing.delete(id);
+    if (!done) return;
+    if (!grown) return void loadList();
+    const { last_message: last, unread_messages_count: unread = 0 } = summaryOf(cid) ?? {};
+    const isLast = last?._id === id;
+    if (isLast && !last.open) return; // a list was read meanwhile
+    changeSummary(cid, { unread_messages_count: countOne(unread, grown), ...(isLast && { last_message: grown }) });
+  }
+
+  /** An unread count with one more message. */
+  function countOne(unread: number, { from, silent, open }: Message<unknown>) {
+    return Math.min(unread + (from === user() || silent || open ? 0 : 1), mostUnread);
+  }
+
+  /** Changes the entry of a conversation, and moves it to the top if it is given a time. */
   function changeSummary(cid: string, change: Partial<ConversationSummary>) {
     const summary = summaryOf(cid);
     if (isListing || !summary) return void loadList();
     const { conversations } = list.getSnapshot();
     const changed = { ...summary, ...change };
     list.set({
-      conversations: change.last_message
+      conversations: change.updated_at
         ? [changed, ...conversations.filter((other) => other !== summary)]
         : conversations.map((other) => (other === summary ? changed : other)),
     });
@@ -186,7 +219,12 @@ export function createViews<X>(source: Source<X>, user: () => unknown, onThrown:
       (ids) => source.listMessages({ cid, ids }),
       (found) => {
         const copies = new Map(found.map((message) => [message._id, message]));
-        entry.hear((messages) => messages.map((message) => withReactions(message, copies.get(message._id) ?? message)));
+        entry.hear((messages) =>
+          messages.map((message) => {
+            const copy = copies.get(message._id);
+            return copy ? withReactions(withTextOf(message, copy), copy) : message;
+          }),
+        );
       },
     );
     const entry = {
@@ -215,7 +253,10 @@ export function createViews<X>(source: Source<X>, user: () => unknown, onThrown:
         const found = await source.listMessages({ cid, limit: pageSize, ...(before && { before }) });
         const shown = before ? getSnapshot().messages : [];
         if (!reads.has(changes) || shown[0]?._id !== before) return;
-        const messages = changes.reduce<Messages<X>>((all, change) => change(all), [...[...found].reverse(), ...shown]);
+        const messages = changes.reduce<Messages<X>>(
+          (all, change) => change(all),
+          [...found.map(shownOf).reverse(), ...shown],
+        );
         set({ messages, hasOlder: !isLastPage(found, pageSize) && messages.length < mostMessages, ...loaded });
       } finally {
         reads.delete(changes);
@@ -241,28 +282,45 @@ export function createViews<X>(source: Source<X>, user: () => unknown, onThrown:
     for (const view of live) if (view.cid === cid) view.hear(change);
   }
 
+  function recount(cid: string, mid: string) {
+    for (const view of live) if (view.cid === cid) view.recount(mid);
+  }
+
+  /** A message with a piece of its text. Where text before the piece is missing, the message is read again. */
+  function grow(message: ShownMessage<X>, piece: MessageAppend): ShownMessage<X> {
+    const grown = withPiece(message, piece);
+    if (!grown) recount(piece.cid, piece.id);
+    return grown ?? message;
+  }
+
   const { inbox, ...inboxEvents } = createInbox(source, onThrown);
 
   const handlers: ViewHandlers<X> = {
     ...inboxEvents.handlers,
     message(message) {
-      const { _id, cid, from, created_at, silent } = message;
-      hear(cid, (messages) => (messages.some((other) => other._id === _id) ? messages : [...messages, message]));
-      const unread = (summaryOf(cid)?.unread_messages_count ?? 0) + (from === user() || silent ? 0 : 1);
+      const { _id, cid, created_at } = message;
+      hear(cid, (messages) =>
+        messages.some((other) => other._id === _id) ? messages : [...messages, shownOf(message)],
+      );
+      if (isListed && message.open) growing.set(_id, message);
       changeSummary(cid, {
         updated_at: created_at,
         last_message: message,
-        unread_messages_count: Math.min(unread, mostUnread),
+        unread_messages_count: countOne(summaryOf(cid)?.unread_messages_count ?? 0, message),
       });
     },
     message_edit({ id, cid, body, x, t }) {
       const edit = { body, x, edited_at: new Date(t * 1000).toISOString() };
       hear(cid, (messages) => messages.map((message) => (message._id === id ? { ...message, ...edit } : message)));
     },
-    message_reactions_update({ mid, cid }) {
-      for (const view of live) if (view.cid === cid) view.recount(mid);
+    message_append(piece) {
+      const { id, cid } = piece;
+      hear(cid, (messages) => messages.map((message) => (message._id === id ? grow(message, piece) : message)));
+      growLast(piece);
     },
+    message_reactions_update: ({ mid, cid }) => recount(cid, mid),
     message_delete({ ids, cid }) {
+      for (const id of ids) growing.delete(id);
       hear(cid, (messages) => messages.filter(({ _id }) => !ids.includes(_id)));
       void loadList(); // unread messages may be among them
     },
@@ -273,10 +331,12 @@ export function createViews<X>(source: Source<X>, user: () => unknown, onThrown:
     createConversation,
     /** Notes that the user has read a conversation, to its end without `ids`, or may have, with none. */
     onRead(cid: string, ids?: string[]) {
+      for (const [id, message] of growing) if (message.cid === cid) growing.delete(id);
       if (ids) void loadList();
       else changeSummary(cid, { unread_messages_count: 0 });
     },
     reload(isGap: boolean) {
+      if (isGap) growing.clear();
       if (isGap || isListStale || !list.getSnapshot().isLoaded) void loadList();
       for (const view of live) view.reload(isGap);
       inboxEvents.reload();

@@ -1,6 +1,6 @@
 import type { TypingStatus } from "../contract/connections/typing.ts";
 import type { LogEvent } from "../contract/log/log-event.ts";
-import type { OnlineUser, UserConnection } from "../contract/presence.ts";
+import type { OnlineUser, UserConnection, UserConnectionList } from "../contract/presence.ts";
 
 /** The place of an event that was too large to send. In hints without a version, only the offset is set. */
 type EventPlace = Pick<LogEvent, "org" | "offset" | "prev"> & { id?: string; payload?: undefined };
@@ -75,6 +75,13 @@ export type PresenceAnswer = {
    * from earlier versions.
    */
   connections?: NodeConnection[] | undefined;
+  /** Only if the question has `connections` and lists them: what the node remembers of the first user. Absent from earlier versions. */
+  last?: LastTold | undefined;
+};
+
+/** What a node remembers of a user. */
+export type LastTold = {
+  [what in "last_ended" | "last_refused"]?: NonNullable<UserConnectionList[what]> | undefined;
 };
 
 /** A question about an event that is about to be appended, whose delivery a caller waits for. */
@@ -138,8 +145,18 @@ export type ActivityBus = {
   followActivity(user: UserPlace, hear: () => void): () => void;
 };
 
-/** That a user is typing in a conversation, or has stopped; `t` is in seconds since the Unix epoch. */
-export type TypingNote = { org: string; cid: string; from: string; status: TypingStatus; t: number };
+/**
+ * That a user is typing in a conversation, or has stopped; `t` is in seconds since the Unix epoch. A message of the user after the offset
+ * `after` of the log ends it. Absent from earlier versions.
+ */
+export type TypingNote = {
+  org: string;
+  cid: string;
+  from: string;
+  status: TypingStatus;
+  t: number;
+  after?: number | undefined;
+};
 
 /** Passes on that users are typing. Nothing of it is stored, and notes may be lost. */
 export type TypingBus = {

@@ -33,7 +33,9 @@ export function decodeHint(text: string, org: string): Hint | undefined {
   if (uids !== undefined && !isTexts(uids)) return undefined;
   const expiresAt = typeof read.expiresAt === "number" ? read.expiresAt : undefined;
   const place = { org, offset, id, cid, payload, uids, expiresAt, prev, committed: toMark(read.committed) };
-  return { ...place, kind: kindOf(kind) };
+  const event = { ...place, kind: kindOf(kind) };
+  if (read.isOpen === true) return { ...event, isOpen: true };
+  return typeof read.completes === "number" ? { ...event, completes: read.completes } : event;
 }
 
 /** Parses JSON text; `undefined` unless it is an object. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { lastEnded, lastRefused } from "../contract/presence.ts";
 
 const longestId = 64;
 const count = z.int().min(0);
@@ -28,6 +29,8 @@ const connection = z.object({
   waiting_bytes: count,
 });
 
+const last = z.object({ last_ended: lastEnded.optional(), last_refused: lastRefused.optional() });
+
 /** The answer of one node, with its id. */
 export const presenceAnswer = z.object({
   node: z.string(),
@@ -38,5 +41,6 @@ export const presenceAnswer = z.object({
     version: z.string().max(longestId).optional(),
     rates: z.object({ requests: count, messages: count }).optional(),
     connections: z.array(connection).optional(),
+    last: last.optional().catch(undefined), // of a later version, which may know more
   }),
 });

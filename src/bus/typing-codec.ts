@@ -7,4 +7,5 @@ export const typingNote = z.object({
   from: z.string(),
   status: typingStatus,
   t: z.int().min(0),
+  after: z.int().min(0).optional(),
 });

@@ -266,7 +266,7 @@ test("a token lets its user listen without a key, and --since shows what was mis
 
 test("the nodes are listed, for people and for programs", async () => {
   const [heading, row, ...others] = (await run(["nodes"])).stdout.trimEnd().split("\n");
-  expect(heading).toMatch(/^NODE +NAME +STATE +VERSION +ADDRESS +STARTED +CONNECTIONS +ORGANIZATIONS +LAG$/);
+  expect(heading).toMatch(/^NODE +NAME +STATE +VERSION +ADDRESS +STARTED +CONNECTIONS +ORGANIZATIONS +LAG +PROBLEMS$/);
   expect(row).toContain(server.url);
   expect(row).toContain("  live  ");
   expect(row).toEndWith("  0 events");

@@ -9,7 +9,8 @@ export type ClientOptions = TargetOptions & { timeout?: number };
 /** The server that a command calls. `admin` creates the admin client on demand, because not every command needs a key. */
 export type ServerAccess = { url: string; admin: () => AdminClient };
 
-const defaultTimeoutSeconds = 30;
+/** How long a command waits for a response if it is not told. */
+export const defaultTimeoutSeconds = 30;
 
 /** Adds `--url`, `--key`, `--profile`, `--config` and `--timeout` to a command. */
 export function addClientOptions(command: Command): Command {

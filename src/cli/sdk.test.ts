@@ -58,6 +58,15 @@ test("the admin client's calls are those of the server", async () => {
   expect((await admin.listScheduled(odd, { state: "waiting", limit: 5 })).items).toEqual([scheduled]);
   await admin.cancelScheduled(odd, "l/1");
   expect(await admin.getScheduled(odd, "l/1")).toMatchObject({ state: "cancelled", request: null });
+  const { key } = await admin.createKey({ name: "agent", scopes: ["message:propose"] });
+  const agent = createAdmin({ url: server.url, key });
+  const proposed = await agent.propose(odd, "p/1", { request: { ...envelope, message: { cid: "c/1", body: "?" } } });
+  expect(proposed).toMatchObject({ id: "p/1", state: "waiting", reason: null });
+  expect(await admin.getProposal(odd, "p/1")).toEqual(proposed);
+  expect((await agent.listProposals(odd, { state: "waiting", limit: 5 })).items).toEqual([proposed]);
+  expect(await admin.approveProposal(odd, "p/1", { reason: "yes" })).toMatchObject({ state: "approved" });
+  await agent.propose(odd, "p/2", { request: envelope, reason: "again" });
+  expect(await admin.rejectProposal(odd, "p/2")).toMatchObject({ state: "rejected", reason: "again" });
   for (const options of [{}, { senderId: "u/1" }]) {
     const { delivery } = await admin.getSystemMessage(odd, "s/1", options);
     expect(delivery.by_user).toEqual({ "u/1": "offline", "u/9": "unknown" });

@@ -14,6 +14,7 @@ const groups: { [name: string]: readonly string[] } = {
   recipients: ["recipient"],
   report: ["reports"],
   schedule: ["schedules", "scheduled"],
+  proposals: ["proposal"],
 };
 
 /** Words for what is done, and the commands that do it: a group has one of them. Only one that changes nothing else may stand for another. */

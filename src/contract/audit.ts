@@ -13,15 +13,18 @@ export const auditTarget = z
     user: id("The user."),
     conversation: id("The conversation."),
     key: id("The API key."),
+    session: id("The session of a person that began or ended."),
     token: id("The `jti` of the revoked token."),
     connection: id("The connection that the call closed."),
     sender: id("The `senderId` of the send."),
     message: id("The message or system message that the call read, or the message that it edited."),
-    messages: z
-      .array(z.string())
-      .optional()
-      .meta({ description: "The messages that the call took back. Entries that are no valid ids are left out." }),
+    messages: z.array(z.string()).optional().meta({
+      description:
+        "The messages that the call took back or, with a `user`, hid from that user. Entries that are no valid ids are left out.",
+    }),
     scheduled: id("The scheduled send."),
+    proposal: id("The proposal."),
+    proposer: id("The key that proposed what the call decided."),
     webhook: id("The webhook."),
     delivery: id("The delivery of the webhook."),
     lines: id("How many lines were imported, exported or sent in a batch, in decimal."),
@@ -56,7 +59,11 @@ export const auditEntry = z
     }),
     key_id: z.string().nullable().meta({
       description:
-        "The calling key; `bootstrap` for the bootstrap key. `null` if the status is 401: an unauthenticated call is attributed to no key.",
+        "The calling key; `bootstrap` for the bootstrap key; `oidc:` and the subject for whom an OpenID provider vouches. `null` if the status is 401: an unauthenticated call is attributed to no key.",
+    }),
+    person: z.string().nullable().meta({
+      description:
+        "What the OpenID provider calls the person or workload: a verified address, or else a name. `null` for a key.",
     }),
     address: z.string().nullable().meta({ description: "The caller's address." }),
     target: auditTarget,
@@ -76,7 +83,8 @@ export const auditEntry = z
   })
   .meta({
     id: "AuditEntry",
-    description: "Who did what. Contains ids only, never message content, names or secrets.",
+    description:
+      "Who did what. Contains ids, and what the caller is called at the OpenID provider, but never message content, other names or secrets.",
   });
 
 /** One entry of the audit log. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { queryFlag } from "./directory.ts";
 import { isoTime } from "./identifiers.ts";
 
 const count = (what: string) => z.int().min(0).meta({ description: what });
@@ -32,6 +33,48 @@ export const nodeFigures = z
 /** The figures of a node. */
 export type NodeFigures = z.infer<typeof nodeFigures>;
 
+const nodeRefusals = z
+  .strictObject({
+    keys: count("Calls that were refused with 401, without a valid key."),
+    tokens: count("User tokens that were refused: invalid, expired, revoked, or of a blocked user."),
+  })
+  .meta({
+    id: "NodeRefusals",
+    description: "What a node has refused since it started. Absent from nodes of earlier versions.",
+  });
+
+/** What a node has refused since it started. */
+export type NodeRefusals = z.infer<typeof nodeRefusals>;
+
+const problemKinds = [
+  "database",
+  "bus",
+  "files",
+  "outbox",
+  "identity_provider",
+  "sign_in_provider",
+  "outbox_waits",
+  "webhooks_wait",
+  "scheduled_wait",
+  "stopping",
+] as const;
+
+/** What can be wrong with a node, or with what it depends on. */
+export type NodeProblemKind = (typeof problemKinds)[number];
+
+const nodeProblem = z
+  .strictObject({
+    kind: z.enum(problemKinds).meta({
+      description:
+        "`database`, `bus`, `files`, `outbox`, `identity_provider` (of user tokens), `sign_in_provider` (of people and workloads): what the node depends on is away. `outbox_waits`: a row of the outbox has waited for more than 10 s. `webhooks_wait`: a webhook should have been told for more than 30 s. `scheduled_wait`: a scheduled send has been due for more than 10 s. `stopping`: the node finishes its work, and leaves.",
+    }),
+    since: isoTime.meta({ description: "Since when, exact to a few seconds." }),
+  })
+  .meta({ id: "NodeProblem", description: "Something that is wrong with a node, or with what it depends on." });
+
+/** Something that is wrong with a node, or with what it depends on. */
+export type NodeProblem = z.infer<typeof nodeProblem>;
+
 /** The status that a node reports. */
 export const nodeStatus = z.strictObject({
   id: z.string().meta({ description: "The node's id, generated when it starts." }),
@@ -54,6 +97,10 @@ export const nodeStatus = z.strictObject({
   lag_checked_at: isoTime
     .nullable()
     .meta({ description: "When `lag_events` was last checked. `null` before the first check." }),
+  refusals: nodeRefusals.optional(), // not in the figures: nodes of earlier versions read those as they know them
+  problems: z.array(nodeProblem).optional().meta({
+    description: "What is wrong, as the node sees it; empty if all is well. Absent from nodes of earlier versions.",
+  }),
   figures: nodeFigures,
 });
 
@@ -72,5 +119,59 @@ const node = nodeStatus
 /** A node as the other nodes see it. */
 export type Node = z.infer<typeof node>;
 
+const rate = (what: string) =>
+  z
+    .number()
+    .min(0)
+    .nullable()
+    .meta({ description: `${what}, per second since the sample before; \`null\` if unknown.` });
+
+const nodeSample = z
+  .strictObject({
+    at: isoTime.meta({ description: "When it was taken." }),
+    nodes: count("Live nodes."),
+    connections: count("Established connections."),
+    lag_events: count("The greatest `lag_events` of a node."),
+    sends: rate("Stored sends"),
+    deliveries: rate("Deliveries"),
+    send_errors: rate("Sends that failed with 5xx"),
+    slow_consumers_cut: rate("Connections that ended with bytes waiting"),
+    refused_keys: rate("Calls without a valid key"),
+    refused_tokens: rate("Refused user tokens"),
+    latency_ms: z.strictObject({ p50: milliseconds.nullable(), p99: milliseconds.nullable() }).meta({
+      description: "The greatest of a node, as in its `figures`.",
+    }),
+  })
+  .meta({ id: "NodeSample", description: "What all live nodes did together. Rates are those of their counters." });
+
+/** What all live nodes did together, at one time. */
+export type NodeSample = z.infer<typeof nodeSample>;
+
+const nodeHistory = z
+  .strictObject({
+    read_at: isoTime.meta({ description: "When it was read, by the same clock as the times in it." }),
+    samples: z.array(nodeSample).meta({
+      description: "One for each 15 s, the oldest first. There is none of times in which the database was away.",
+    }),
+  })
+  .meta({
+    id: "NodeHistory",
+    description:
+      "The last 30 minutes of all nodes together, as the node that answers has seen them. It is in memory, so it begins when that node started.",
+  });
+
+/** The last 30 minutes of all nodes together. */
+export type NodeHistory = z.infer<typeof nodeHistory>;
+
 /** All nodes by id, which is the order in which they started. */
-export const nodeList = z.strictObject({ items: z.array(node) }).meta({ id: "NodeList" });
+export const nodeList = z
+  .strictObject({
+    items: z.array(node),
+    history: nodeHistory.optional().meta({ description: "Only with `history=true`." }),
+  })
+  .meta({ id: "NodeList" });
+
+/** The query of the list of nodes. */
+export const nodesQuery = z.strictObject({
+  history: queryFlag("`true` also returns the last 30 minutes of all nodes together."),
+});

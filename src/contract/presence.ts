@@ -16,6 +16,10 @@ const onlineUser = z
       description:
         "With `devices=true`: the `device_id` of each connection, or `null` for a connection without one. At most 50 per node.",
     }),
+    last_seen: isoTime.nullable().optional().meta({
+      description:
+        "With `last_seen=true`: when the user's last connection to a node ended, about a second late; `null` if that is not known, as before the first one has ended.",
+    }),
   })
   .meta({ id: "OnlineUser", description: "A user and the user's current number of connections." });
 
@@ -93,17 +97,58 @@ const userConnection = z
 /** A connection of a user that is open now. */
 export type UserConnection = z.infer<typeof userConnection>;
 
-/** The connections of a user that are open now. */
+const refusedChecks = ["expired", "claims", "revoked", "blocked", "limit"] as const;
+
+/** The check that refused a token whose signature is valid. */
+export type RefusedCheck = (typeof refusedChecks)[number];
+
+/** How a connection ended. */
+export const lastEnded = z
+  .strictObject({
+    at: isoTime.meta({ description: "When it ended, by its node's clock; about a second late if `code` is absent." }),
+    code: z.int().nullable().optional().meta({
+      description:
+        "The close code of a WebSocket: one of Herald's, one of the client's, or 1006 if the line broke, hung or was cut; `null` of a stream. Absent if no node remembers it.",
+    }),
+    was_slow: z.literal(true).optional().meta({
+      description: "Present only if bytes were waiting for it: it was cut as a slow reader, or its client hung up.",
+    }),
+  })
+  .meta({ id: "EndedConnection", description: "How a connection of a user ended." });
+
+/** A token that was refused. */
+export const lastRefused = z
+  .strictObject({
+    at: isoTime.meta({ description: "When it was refused, by the node's clock." }),
+    check: z.enum(refusedChecks).meta({
+      description:
+        "`expired`: it has expired. `claims`: it is not for Herald, valid for too long, or a claim of it is wrong. `revoked`: the user was signed out, the token revoked, or the user or the organization deleted. `blocked`: the user is blocked. `limit`: the user or the organization has too many connections or requests.",
+    }),
+  })
+  .meta({ id: "RefusedToken", description: "A token of a user that was refused. Its signature was valid." });
+
+/** The connections of a user that are open now, and what is known of the last one. */
 export const userConnectionList = z
-  .strictObject({ items: z.array(userConnection).meta({ description: "The oldest first." }) })
+  .strictObject({
+    items: z.array(userConnection).meta({ description: "The oldest first." }),
+    last_ended: lastEnded.nullable().meta({
+      description:
+        "The connection that ended last. `null` if none is known: a node that crashes records nothing. Each node remembers, until it stops, how the connections of 10,000 users ended; of others, the time is kept.",
+    }),
+    last_refused: lastRefused.nullable().meta({
+      description:
+        "The token that was refused last, as far as the nodes remember, until they stop, for 10,000 users each; `null` if none is. Tokens whose signature is not valid prove to be nobody's, so they are not told.",
+    }),
+  })
   .meta({ id: "UserConnectionList" });
 
-/** The connections of a user that are open now. */
+/** The connections of a user that are open now, and what is known of the last one. */
 export type UserConnectionList = z.infer<typeof userConnectionList>;
 
 /** The query for connected users. */
 export const onlineQuery = pageQuery.extend({
   devices: queryFlag(`\`true\` also returns the devices of the first ${maxUsersWithDevices} of the \`uids\`, by id.`),
+  last_seen: queryFlag("`true` also returns when each user was last seen."),
   count: queryFlag("`true` returns the number of users instead of the list."),
   uids: z.array(identifier).min(1).max(maxUids, `must name at most ${maxUids} users`).optional().meta({
     description:

@@ -3,13 +3,20 @@ import { pageOf, pageQuery } from "./directory.ts";
 import { problemSchema } from "./errors/problem.ts";
 import { isoTime } from "./identifiers.ts";
 import type { PayloadLimits } from "./limits.ts";
-import { createSendMessageRequest, createSendSystemMessageRequest } from "./messages/messages.ts";
+import { createSendMessageRequest, createSendSystemMessageRequest, isComplete } from "./messages/messages.ts";
 
 const states = ["waiting", "sent", "failed", "cancelled"] as const;
 
-/** A request that can be scheduled: the body of either send operation. */
+/** A request that can be scheduled: the body of either send operation, with a complete message. */
 export function createScheduledRequest(limits: PayloadLimits) {
-  return z.union([createSendMessageRequest(limits), createSendSystemMessageRequest(limits)]);
+  return z
+    .union([createSendMessageRequest(limits), createSendSystemMessageRequest(limits)])
+    .refine(isComplete.check, isComplete.refusal)
+    .meta({
+      ...isComplete.meta,
+      description:
+        "What to send: the body of `POST /admin/message`, without `open`, or of `POST /admin/message/system`.",
+    });
 }
 
 /** A request to send later, with defaults filled in. */
@@ -28,9 +35,7 @@ export function createPutScheduledRequest(limits: PayloadLimits) {
           description:
             "When to send it (ISO 8601), at most a year ahead. A time in the past means now. The clock of the database decides.",
         }),
-      request: createScheduledRequest(limits).meta({
-        description: "What to send: the body of `POST /admin/message` or of `POST /admin/message/system`.",
-      }),
+      request: createScheduledRequest(limits),
     })
     .meta({ id: "PutScheduledRequest" });
 }

@@ -17,6 +17,7 @@ export function createGatewayFigures({ nodeId, clock, steadyClock }: Dependencie
     message_read: 0,
     system_message_read: 0,
     message_reactions_update: 0,
+    message_append: 0,
   };
   const latency = {
     own: createHistogram(spanBuckets),

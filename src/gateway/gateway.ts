@@ -13,6 +13,7 @@ import type { LastSeen } from "../services/directory/last-seen.ts";
 import type { FeedStarts } from "../services/feeds.ts";
 import type { OrganizationLimits } from "../services/limits/organization-limits.ts";
 import type { Recovery } from "../services/messages/recovery.ts";
+import type { LastEnds } from "../services/sessions/last-ends.ts";
 import type { Sessions } from "../services/sessions/sessions.ts";
 import { type ActivityParts, createActivity } from "./activity.ts";
 import { createAdmission } from "./connections/admission.ts";
@@ -35,7 +36,6 @@ import type { LogBreak } from "./log/sequencer.ts";
 import type { FeedLog } from "./log/sequencers.ts";
 import { type GatewayParts, gatewayParts } from "./parts.ts";
 import { answerPresence } from "./presence.ts";
-import { createFeeds } from "./streams/feeds.ts";
 import { createStreams } from "./streams/sse.ts";
 import { createStreamFrames } from "./streams/stream-frames.ts";
 import { createTyping } from "./typing.ts";
@@ -57,6 +57,7 @@ type Dependencies = OutageEvents &
   RequestServices & {
     bus: Pick<NodesBus, "subscribe" | "respond" | "watchWith" | "tellActivity" | "tellTyping" | "followTyping">;
     lastSeen: Pick<LastSeen, "note">;
+    lastEnds: LastEnds;
     log: FeedLog;
     sessions: Sessions;
     organizationLimits: Pick<OrganizationLimits, "know" | "limitsOf">;
@@ -148,7 +149,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const socketTopics = parts.createSocketTopics({ ...dependencies, onDelivery: noteDelivery });
   const topics = createTopics({ frames, onDelivery: noteDelivery, onError });
   const audiences = parts.createAudiences(socketTopics.forget);
-  const typing = createTyping({ ...dependencies, roster, audiences });
+  const typing = createTyping({ ...dependencies, roster, audiences, sequencerOf: (org) => sequencers.of(org) });
   const facts = parts.createEventFacts();
   const budgets = createUserBudgets({ quota: limits.userRequests, clock: steadyClock });
   let hasMetUnknown = false;
@@ -201,11 +202,12 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   });
   const admission = createAdmission({ ...dependencies, budgets, quotas, openings });
   const lines = { ...dependencies, admission, joiner, register, quotas, backlog, heartbeats, origins, onCut };
-  const handle = createRequestHandler({ ...dependencies, activity, typing, onAcknowledged: watches.acknowledged });
+  const asking = { activity, typing, audiences, onAcknowledged: watches.acknowledged };
+  const handle = createRequestHandler({ ...dependencies, ...asking });
   const socketSessions = parts.createSocketSessions({ ...lines, handle, budgets });
   const webSockets = createWebSockets({ ...lines, socketTopics, socketSessions });
   const streams = createStreams({ ...lines, topics });
-  const feeds = createFeeds({ ...lines, sequencers, log: playableLog, pageTurns, topics, frames, facts });
+  const feeds = parts.createFeeds({ ...lines, sequencers, log: playableLog, pageTurns, topics, frames, facts });
 
   const tickTimer = setInterval(() => {
     wheel.turn();
@@ -214,7 +216,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const headTimer = setInterval(() => void checkHeads(), headCheckMs);
   const activityTimer = setInterval(() => void activity.check(), activityCheckMs);
   dependencies.bus.watchWith(watches);
-  dependencies.bus.respond((question) => answerPresence(roster, question, ratesOf));
+  dependencies.bus.respond((question) => answerPresence(roster, question, ratesOf, dependencies.lastEnds));
 
   return {
     webSockets,

@@ -7,6 +7,7 @@ import { createPlayer } from "./fanout/player.ts";
 import { createSocketTopics } from "./fanout/socket-topics.ts";
 import { createConnectionQuotas } from "./limits/connection-quotas.ts";
 import { createSequencers } from "./log/sequencers.ts";
+import { createFeeds } from "./streams/feeds.ts";
 import { createSocketSessions } from "./websocket/socket-sessions.ts";
 
 /** The parts of a gateway that decide who hears what and when a connection's resources are released. */
@@ -14,6 +15,7 @@ export const gatewayParts = {
   createAccounting,
   createAudiences,
   createEventFacts,
+  createFeeds,
   createHeartbeats,
   createJoiner,
   createConnectionQuotas,

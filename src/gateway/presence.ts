@@ -1,7 +1,8 @@
-import type { ConnectionsQuestion, NodeConnection, PresenceAnswer, PresenceQuestion } from "../bus/bus.ts";
+import type { ConnectionsQuestion, LastTold, NodeConnection, PresenceAnswer, PresenceQuestion } from "../bus/bus.ts";
 import { toIso } from "../contract/identifiers.ts";
 import { maxUsersWithDevices, type OnlineUser } from "../contract/presence.ts";
 import { firstWithin } from "../lib/queues/first-within.ts";
+import type { LastEnds, LastOfUser } from "../services/sessions/last-ends.ts";
 import type { Connection } from "./connections/connection.ts";
 import type { Roster } from "./connections/roster.ts";
 
@@ -16,11 +17,13 @@ export function answerPresence(
   roster: Roster,
   question: PresenceQuestion,
   ratesOf: (org: string) => PresenceAnswer["rates"],
+  lastEnds: Pick<LastEnds, "of">,
 ): PresenceAnswer {
   const { org } = question;
   const total = roster.totalOf(org);
+  const version = roster.versionOf(org);
   if ("uids" in question) {
-    const rates = question.uids.length === 0 ? { rates: ratesOf(org), version: roster.versionOf(org) } : {};
+    const rates = question.uids.length === 0 ? { rates: ratesOf(org), version } : {};
     const online: OnlineUser[] = [];
     for (const [index, id] of question.uids.entries()) {
       const connections = roster.of(org, id);
@@ -31,16 +34,18 @@ export function answerPresence(
     }
     const { connections: asked } = question;
     const connections = asked && { connections: tellConnections([...roster.ofAll(org, question.uids)], asked) };
-    return { online, hasMore: false, total, ...rates, ...connections };
+    const [uid = ""] = question.uids;
+    const last = asked !== undefined && asked.close === undefined && { last: tellLast(lastEnds.of({ org, uid })) };
+    return { online, hasMore: false, total, ...rates, ...connections, ...last };
   }
   const online: OnlineUser[] = [];
   let bytes = 0;
   for (const user of roster.usersAfter(org, question.after)) {
-    if (online.length === question.limit || bytes >= maxPageBytes) return { online, hasMore: true, total };
+    if (online.length === question.limit || bytes >= maxPageBytes) return { online, hasMore: true, total, version };
     online.push(user);
     bytes += Buffer.byteLength(JSON.stringify(user));
   }
-  return { online, hasMore: false, total };
+  return { online, hasMore: false, total, version };
 }
 
 /** Tells of connections, or closes one of them and tells of that. */
@@ -49,6 +54,15 @@ function tellConnections(connections: Connection[], { close }: ConnectionsQuesti
   const told = wanted.map(toNodeConnection);
   if (close !== undefined) for (const connection of wanted) connection.end("closed");
   return firstWithin(told, (connection) => Buffer.byteLength(JSON.stringify(connection)), maxPageBytes);
+}
+
+function tellLast({ ended, refused }: LastOfUser): LastTold {
+  return {
+    ...(ended !== undefined && {
+      last_ended: { at: toIso(ended.at), code: ended.code ?? null, ...(ended.isSlow && { was_slow: true }) },
+    }),
+    ...(refused !== undefined && { last_refused: { at: toIso(refused.at), check: refused.check } }),
+  };
 }
 
 function toNodeConnection(connection: Connection): NodeConnection {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createLocalBus } from "../bus/local.ts";
+import type { LogEvent } from "../contract/log/log-event.ts";
 import { createSteppedThread } from "../lib/event-loop/testing/stepped-thread.ts";
 import { createAudience } from "./delivery/audience.ts";
 import { conversationTopic } from "./fanout/topics.ts";
@@ -11,7 +12,7 @@ const raise = (error: unknown) => {
 
 /** Typing on a node where these users, each with a connection, take part in the conversation `c`. */
 function prepare(uids: string[]) {
-  const state = { now: 1_000_000, users: uids.length };
+  const state = { now: 1_000_000, users: uids.length, position: 5, played: [] as LogEvent[] | undefined };
   const thread = createSteppedThread();
   const audience = createAudience("o", "c");
   for (const uid of uids) audience.add(uid);
@@ -30,6 +31,7 @@ function prepare(uids: string[]) {
           write: (frames) => void Object.assign(heard, { [uid]: [...(heard[uid] ?? []), ...frames] }),
         })),
     },
+    sequencerOf: () => ({ position: state.position, playedAfter: () => state.played }),
     thread,
     clock: { now: () => state.now },
     onError: raise,
@@ -83,6 +85,45 @@ test("a status that another node told more than ten seconds ago is dropped", asy
   state.now -= 1;
   bus.tellTyping(note);
   while (typing.size > 1) await new Promise(setImmediate);
+  expect(heard).toEqual({ bob: [frame("ann")] });
+});
+
+test("a status is dropped after a message of the user in the conversation, however long it waited, and after no other", async () => {
+  const { bus, heard, state, thread, typing } = prepare(["ann", "bob"]);
+  const said = (from: string, cid = "c", kind: LogEvent["kind"] = "message"): LogEvent => ({
+    ...{ org: "o", offset: 6, kind, id: "m", cid, uids: undefined },
+    payload: JSON.stringify({ message: { _id: "m", from, body: '"ann"', cid } }),
+  });
+  const note = { org: "o", cid: "c", from: "ann", status: "start", t: 1_000, after: 5 } as const;
+  const told = async () => {
+    while (typing.size > 1) await new Promise(setImmediate);
+    const frames = heard.bob?.length ?? 0;
+    delete heard.bob;
+    return frames;
+  };
+  bus.tellTyping(note); // waits for its turn meanwhile
+  state.played = [said("ann")];
+  thread.open();
+  expect(await told()).toBe(0);
+  state.played = [said("bob"), said("ann", "other"), said("ann", "c", "edit")];
+  bus.tellTyping(note);
+  expect(await told()).toBe(1);
+  state.played = undefined; // too much was played since
+  bus.tellTyping(note);
+  expect(await told()).toBe(0);
+  const { after: _, ...ofEarlierVersion } = note;
+  bus.tellTyping(ofEarlierVersion);
+  expect(await told()).toBe(1);
+});
+
+test("a status tells what its node has played of the log, and clients do not hear that", async () => {
+  const { bus, pass, heard, thread, typing } = prepare(["ann", "bob"]);
+  const notes: unknown[] = [];
+  bus.followTyping("o", (note) => void notes.push(note));
+  thread.open();
+  pass("ann");
+  while (typing.size > 1) await new Promise(setImmediate);
+  expect(notes).toEqual([{ org: "o", cid: "c", from: "ann", status: "start", t: 1_000, after: 5 }]);
   expect(heard).toEqual({ bob: [frame("ann")] });
 });
 

@@ -1,7 +1,9 @@
 import type { NodesBus, TypingNote } from "../bus/bus.ts";
 import { typingHoldsMs } from "../contract/connections/typing.ts";
 import { errorAbout } from "../contract/errors/naming.ts";
+import type { LogEvent } from "../contract/log/log-event.ts";
 import type { ThreadScheduler } from "../lib/event-loop/thread-scheduler.ts";
+import { isObject, objectWith } from "../lib/json/json-values.ts";
 import { joinIds } from "../lib/text/ids.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { threadCosts } from "../services/limits/costs.ts";
@@ -9,6 +11,7 @@ import { type Connection, comfortableBytes } from "./connections/connection.ts";
 import type { Roster } from "./connections/roster.ts";
 import type { Audience } from "./delivery/audience.ts";
 import { conversationTopic } from "./fanout/topics.ts";
+import type { Sequencer } from "./log/sequencer.ts";
 
 type Hearers = Pick<Audience, "connections" | "uids" | "has">;
 type Hearer = Pick<Connection, "isOpen" | "waitingBytes" | "write">;
@@ -18,6 +21,8 @@ export type TypingParts = {
   bus: Pick<NodesBus, "tellTyping" | "followTyping">;
   audiences: { of(topic: string): Hearers | undefined };
   roster: Pick<Roster, "totalOf"> & { ofAll(org: string, uids: Iterable<string>): Iterable<Hearer> };
+  /** What this node has played of the log of an organization. */
+  sequencerOf(org: string): Pick<Sequencer, "position" | "playedAfter"> | undefined;
   thread: ThreadScheduler;
   clock: Clock;
   onError(error: unknown): void;
@@ -31,7 +36,7 @@ const mostWaiting = 1_000;
  * Creates what passes on, to the WebSockets of one node, who is typing in a conversation. A status may be lost: a connection that is
  * behind does not get it, nor does a node that is too busy, or has more than 250 connections of the conversation.
  */
-export function createTyping({ bus, audiences, roster, thread, clock, onError }: TypingParts) {
+export function createTyping({ bus, audiences, roster, sequencerOf, thread, clock, onError }: TypingParts) {
   const followed = new Map<string, () => void>();
   const waiting = new Map<string, TypingNote>(); // the newest of each user in each conversation
 
@@ -41,7 +46,16 @@ export function createTyping({ bus, audiences, roster, thread, clock, onError }:
     return audience !== undefined && audience.connections <= mostHearers ? audience : undefined;
   }
 
-  function write({ org, ...note }: TypingNote): void {
+  /** Whether a message of the user has been played that ends it, or it is too old to tell. */
+  function isOver({ org, cid, from, after }: TypingNote): boolean {
+    if (after === undefined) return false;
+    const played = sequencerOf(org)?.playedAfter(after);
+    return played?.some((event) => event.kind === "message" && event.cid === cid && isFrom(event, from)) !== false;
+  }
+
+  function write(told: TypingNote): void {
+    if (isOver(told)) return;
+    const { org, after: _, ...note } = told;
     const uids = [...(hearersOf(org, note.cid)?.uids() ?? [])].filter((uid) => uid !== note.from);
     const frame = JSON.stringify({ typing: note });
     for (const connection of [...roster.ofAll(org, uids)])
@@ -72,7 +86,8 @@ export function createTyping({ bus, audiences, roster, thread, clock, onError }:
     pass({ org, uid }: { org: string; uid: string }, { cid, status }: Pick<TypingNote, "cid" | "status">): number {
       const audience = audiences.of(conversationTopic(org, cid));
       if (audience?.has(uid) !== true) throw errorAbout("not_a_participant", { user: uid, conversation: cid });
-      bus.tellTyping({ org, cid, from: uid, status, t: Math.floor(clock.now() / 1000) });
+      const t = Math.floor(clock.now() / 1000);
+      bus.tellTyping({ org, cid, from: uid, status, t, after: sequencerOf(org)?.position });
       return hearersOf(org, cid)?.connections ?? 0;
     },
     /** Called when a user of the organization has come to this node, or left it: follows while there is any. */
@@ -93,6 +108,13 @@ export function createTyping({ bus, audiences, roster, thread, clock, onError }:
       return followed.size + waiting.size;
     },
   };
+}
+
+/** Whether a message is from a user; parsed only if its text contains the name. */
+function isFrom({ payload }: Pick<LogEvent, "payload">, uid: string): boolean {
+  if (!payload.includes(JSON.stringify(uid))) return false;
+  const message = objectWith(payload, "message")?.message;
+  return isObject(message) && message.from === uid;
 }
 
 /** Passes on who is typing. */

@@ -5,6 +5,7 @@ import { problemResponse } from "../contract/errors/problem.ts";
 import { createOperations, type Operations } from "../contract/operations/all.ts";
 import { pathBelow } from "../lib/network/base-path.ts";
 import { type AnswerBacklog, createLongAnswers } from "./answers/long-answers.ts";
+import { createPackedTexts } from "./answers/packed-texts.ts";
 import { type Bind, createBind } from "./bind.ts";
 import type { Router } from "./call/exchange.ts";
 import type { Call, FollowCall, Listener, Runtime } from "./calls.ts";
@@ -12,13 +13,20 @@ import { bindConsole } from "./routes/console.ts";
 import { bindConversations } from "./routes/conversations.ts";
 import { bindDelivery } from "./routes/delivery.ts";
 import { bindDirectory } from "./routes/directory.ts";
+import { createDocuments } from "./routes/documents.ts";
 import { bindDownloads, bindFiles } from "./routes/files.ts";
+import { bindGuides } from "./routes/guides.ts";
 import { bindKeys } from "./routes/keys.ts";
+import { bindMcp } from "./routes/mcp.ts";
 import { bindMessages } from "./routes/messages.ts";
 import { bindMetrics } from "./routes/metrics.ts";
 import { bindOpen } from "./routes/open.ts";
+import { createPages } from "./routes/pages.ts";
 import { bindPresence } from "./routes/presence.ts";
+import { bindProposals } from "./routes/proposals.ts";
 import { bindSchedule } from "./routes/schedule.ts";
+import { bindSessions } from "./routes/sessions.ts";
+import { bindSignIn } from "./routes/sign-in.ts";
 import { bindTransfer } from "./routes/transfer.ts";
 import { bindWebhooks } from "./routes/webhooks.ts";
 
@@ -26,6 +34,7 @@ import { bindWebhooks } from "./routes/webhooks.ts";
 const features = [
   bindMessages,
   bindSchedule,
+  bindProposals,
   bindWebhooks,
   bindDirectory,
   bindConversations,
@@ -34,6 +43,7 @@ const features = [
   bindTransfer,
   bindFiles,
   bindKeys,
+  bindSessions,
   bindMetrics,
 ];
 
@@ -49,8 +59,11 @@ type FeatureServices = (typeof features)[number] extends (
 type Dependencies = Omit<Parameters<typeof createBind>[0], "app" | "longAnswers"> &
   FeatureServices &
   Parameters<typeof bindDownloads>[2] &
-  Parameters<typeof bindOpen>[3] &
-  Parameters<typeof bindConsole>[1] & { backlog: AnswerBacklog; follow: FollowCall };
+  Omit<Parameters<typeof bindOpen>[3], "documents" | "answerPage" | "packed"> &
+  Parameters<typeof bindMcp>[2] &
+  Omit<Parameters<typeof bindGuides>[1], "answerPage" | "packed"> &
+  Parameters<typeof bindConsole>[1] &
+  Parameters<typeof bindSignIn>[1] & { backlog: AnswerBacklog; follow: FollowCall };
 
 /** The HTTP API. */
 export type App = {
@@ -72,9 +85,15 @@ export function createApp(dependencies: Dependencies): App {
   const longAnswers = createLongAnswers({ backlog: dependencies.backlog, onError: (error) => onError(error, "") });
   const bind = createBind({ ...dependencies, app, longAnswers });
   for (const bindFeature of features) bindFeature(bind, operations, dependencies);
+  const documents = createDocuments({ limits, basePath }, () => dependencies.guides.all());
+  const packed = createPackedTexts();
+  const answerPage = createPages(documents, dependencies.placeOf, packed);
   bindDownloads(app, operations, dependencies);
-  bindOpen(app, bind, operations, dependencies);
+  bindOpen(app, bind, operations, { ...dependencies, documents, answerPage, packed });
+  bindGuides(app, { ...dependencies, answerPage, packed });
   bindConsole(app, dependencies);
+  bindSignIn(app, dependencies);
+  bindMcp(bind, handlerAt, dependencies);
   app.notFound(({ req, env: call }) => {
     const error = errorOfUnmatched(app, req);
     call.code = error.code;
@@ -94,8 +113,12 @@ export function createApp(dependencies: Dependencies): App {
     return app.fetch(request, call);
   }
 
+  function handlerAt(listener: Listener) {
+    return (request: Request, from: Runtime) => follow(request, { from, listener }, answer);
+  }
+
   return {
-    handlerAt: (listener) => (request, from) => follow(request, { from, listener }, answer),
+    handlerAt,
     routes: app.routes.map(({ method, path }) => `${method} ${path}`),
   };
 }

@@ -62,7 +62,7 @@ function serve() {
     thread: createThreadScheduler(),
     audit: { record: async () => undefined, note: () => undefined },
     clientAddress: () => "192.0.2.1",
-    longAnswers: { bodyOf: (text) => text },
+    longAnswers: { bodyOf: (content) => content },
     limits: { requestBytes: 1_048_576, jsonDepth: 10, idleSeconds: 30 },
     redact: (text) => text,
     onError: (error) => {

@@ -34,12 +34,12 @@ export function createBind({ app, rateLimit, use, thread, ...dependencies }: Bin
   return (operation, handler) => {
     const recorder = createRecorder(operation, parts);
     const authenticator = createAuthenticator(operation, parts);
-    const { identify, permit } = authenticator;
+    const { identify, permit, bind } = authenticator;
     const { targetOf } = operation;
     const begin = createExchanges(operation, parts);
     const read = createInputReader(operation, parts);
     const longCallOf = createLongCalls(parts, authenticator, recorder);
-    const respond = createResponder(operation, parts, recorder);
+    const respond = createResponder(parts, recorder);
     const refuse = createRefuser(parts, recorder);
 
     app.on(operation.method, operation.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
@@ -61,6 +61,7 @@ export function createBind({ app, rateLimit, use, thread, ...dependencies }: Bin
         const input = reading instanceof Promise ? await reading : reading;
         exchange.target = targetOf?.(input.body);
         const named = exchange.target?.organization ?? exchange.org;
+        input.caller = bind(exchange, named);
         const namedCharged = charges.admitOrganization(exchange.charge, named);
         if (namedCharged !== undefined) await namedCharged;
         exchange.call.org = named;

@@ -25,6 +25,8 @@ type LaterFeatures = {
   addressing?: Addressing;
   expiry?: Expiry;
   gateway?: ReturnType<typeof createGateway>;
+  /** Set once the node is about to stop. */
+  isStopping?: boolean;
   nodes?: Nodes;
   server?: HttpServer;
 };

@@ -1,6 +1,9 @@
-import { httpLimitsOf } from "../config.ts";
+import { dirname, resolve } from "node:path";
+import { type Config, httpLimitsOf } from "../config.ts";
+import { exampleKeyFile } from "../contract/documents/place.ts";
 import type { MetricFamily } from "../contract/metrics.ts";
 import { createHeldAnswers } from "../http/answers/held-answers.ts";
+import { createPlaces } from "../http/answers/places.ts";
 import { createApp } from "../http/app.ts";
 import { type FollowCall, followCalls } from "../http/calls.ts";
 import { networkOf } from "../lib/network/addresses.ts";
@@ -9,12 +12,15 @@ import { createKeptAlive } from "../lib/network/kept-alive.ts";
 import type { Audit } from "../services/audit.ts";
 import type { Keyring } from "../services/keys/keyring.ts";
 import type { Nodes } from "../services/nodes/nodes.ts";
+import type { People } from "../services/people/people.ts";
+import type { PersonSessions } from "../services/people/person-sessions.ts";
 import type { NodeBus } from "./bus.ts";
 import { createConsolePages } from "./console/pages.ts";
 import type { Context } from "./context.ts";
 import { createDrain, type Drain } from "./drain.ts";
 import type { NodeFiles } from "./files.ts";
 import type { Gateway } from "./gateway.ts";
+import { createGuides } from "./guides/guides.ts";
 import type { Limits } from "./limits.ts";
 import { startHealth } from "./observing/health.ts";
 import { createScrape, metricsType } from "./observing/metrics.ts";
@@ -33,6 +39,8 @@ type Parts = Stored &
   Keyring &
   Pick<NodeBus, "bus"> & {
     audit: Audit;
+    people: People | undefined;
+    personSessions: PersonSessions;
     gateway: Gateway;
     nodes: Nodes;
     tls: OpenTls | undefined;
@@ -52,6 +60,7 @@ export function openHttp(context: Context, parts: Parts) {
     ...parts,
     feeds: gateway.feeds,
     downloads: gateway.downloads,
+    origins: gateway.origins,
     backlog: gateway.backlog,
     health: startHealth(context, { ...parts, drain }),
     metrics: {
@@ -59,7 +68,17 @@ export function openHttp(context: Context, parts: Parts) {
       token: config.HERALD_METRICS_TOKEN,
       print: createScrape(parts.gatherMetrics, steadyClock),
     },
-    pages: createConsolePages({ hasDemo: config.HERALD_DEMO, basePath: config.HERALD_BASE_PATH }),
+    pages: createConsolePages({
+      hasDemo: config.HERALD_DEMO,
+      basePath: config.HERALD_BASE_PATH,
+      issuer: config.HERALD_ADMIN_OIDC_ISSUER,
+    }),
+    guides: createGuides({ basePath: config.HERALD_BASE_PATH }),
+    placeOf: createPlaces({
+      ...context,
+      basePath: config.HERALD_BASE_PATH,
+      hasDefaultKeyFile: hasDefaultKeyFile(config),
+    }),
     basePath: config.HERALD_BASE_PATH,
     limits: { ...httpLimitsOf(config), idleSeconds: config.HERALD_LIMIT_IDLE_SECONDS },
     follow,
@@ -74,6 +93,11 @@ export function openHttp(context: Context, parts: Parts) {
   later.server = server;
   onStop(endRequests);
   return { server, routes: app.routes, drain };
+}
+
+/** Whether the admin API key is in the file that the documentation reads it from. */
+function hasDefaultKeyFile({ HERALD_ADMIN_API_KEY: key, HERALD_DATA_DIR: folder }: Config): boolean {
+  return key === undefined && resolve(folder) === dirname(resolve(exampleKeyFile));
 }
 
 /** Creates what counts, logs, traces and refuses calls, on whichever path they come. */

@@ -29,10 +29,10 @@ type Parts = Stored &
 /** Starts what a node does by itself, without a call. Resolves once the other nodes know of it. */
 export async function startJobs(context: Context, parts: Parts): Promise<void> {
   const { clock, log, outages, onStop } = context;
-  const { store, observer, scheduler, expiry, addressing, poster, outbox, server, tls } = parts;
+  const { store, observer, scheduler, expiry, closing, addressing, poster, outbox, server, tls } = parts;
   await startBeat(context, parts);
   startRetention(context, store, outbox);
-  for (const job of [scheduler, expiry, addressing, poster]) {
+  for (const job of [scheduler, expiry, closing, addressing, poster]) {
     job.start(outages);
     onStop(job.stop, sendsMayTakeMs);
   }

@@ -22,6 +22,8 @@ import { createLastSeen } from "../services/directory/last-seen.ts";
 import { createOrganizationDirectory } from "../services/directory/organizations.ts";
 import { createFeedStarts } from "../services/feeds.ts";
 import { createLargeChanges } from "../services/limits/large-changes.ts";
+import { createAppendStreams } from "../services/messages/append-stream.ts";
+import { createAppends, createClosing } from "../services/messages/appends.ts";
 import { createBatches } from "../services/messages/batches.ts";
 import { createChanges } from "../services/messages/changes.ts";
 import { createDryRuns } from "../services/messages/dry-runs.ts";
@@ -29,12 +31,16 @@ import { createExpiry } from "../services/messages/expiry.ts";
 import { createHistoryReader } from "../services/messages/history.ts";
 import { createInboxes } from "../services/messages/inboxes.ts";
 import { createMessages } from "../services/messages/messages.ts";
+import { createReactionLists } from "../services/messages/reaction-lists.ts";
 import { createReads } from "../services/messages/reads.ts";
 import { createRecovery } from "../services/messages/recovery.ts";
+import { createTypingCalls } from "../services/messages/typing.ts";
 import { createOnlineUsers } from "../services/online-users.ts";
 import { createPresence } from "../services/presence.ts";
+import { createProposals } from "../services/proposals/proposals.ts";
 import { createScheduling } from "../services/schedule/scheduling.ts";
-import { createProviderKeys } from "../services/sessions/provider-keys.ts";
+import { createLastEnds } from "../services/sessions/last-ends.ts";
+import { createProviderKeys, keySetLimits } from "../services/sessions/provider-keys.ts";
 import { createSessions } from "../services/sessions/sessions.ts";
 import { createTokens } from "../services/sessions/tokens.ts";
 import { createExports } from "../services/transfer/exports.ts";
@@ -47,8 +53,6 @@ import type { Limits } from "./limits.ts";
 import type { Secrets } from "./secrets.ts";
 import type { Store } from "./store.ts";
 
-const keySetMayTakeMs = 5_000;
-const maxKeySetBytes = 256 * 1024;
 // Long lists and pages of more than 64 KiB of messages, up to 512 KiB each, that are in memory at a time.
 const longReading = { places: 4, maxWaiting: 20_000, maxWaitMs: 10_000 };
 const mostUnreadableTold = 1_024;
@@ -101,11 +105,15 @@ export function createServices(context: Context, dependencies: Dependencies) {
     tell: (facts, before) => log.info({ ...facts, before }, "refused a user token"),
     clock: steadyClock,
   });
+  const lastEnds = createLastEnds(shared);
+  const tokenFigures = { refused: 0 };
   const onRefused = (error: HeraldError) => {
+    tokenFigures.refused++;
     const reason = rootCauseOf(error);
     tellRefused(reason, { code: error.code, reason });
   };
   const expiry = createExpiry(shared);
+  const appends = createAppends(shared);
   later.expiry = expiry;
   const addressing = createAddressing(shared);
   later.addressing = addressing;
@@ -114,11 +122,16 @@ export function createServices(context: Context, dependencies: Dependencies) {
     dryRuns,
     batches: createBatches({ ...shared, dryRuns, slots: slotsOf("batches") }),
     changes: createChanges(shared),
+    appends,
+    appendStreams: createAppendStreams({ ...shared, appends }),
+    closing: createClosing(shared),
     reads: createReads(shared),
+    typingCalls: createTypingCalls({ ...shared, bus }),
     inboxes: createInboxes(shared),
     expiry,
     addressing,
     ...createScheduling(shared),
+    proposals: createProposals(shared),
     ...createWebhookService({
       ...shared,
       nodeId,
@@ -146,7 +159,10 @@ export function createServices(context: Context, dependencies: Dependencies) {
         if (told.isNew(joinIds(org, String(offset)))) log.error({ org, offset }, unreadableAdvice);
       },
     }),
-    sessions: createSessions({ ...shared, tokens, refusals, onRefused }),
+    reactionLists: createReactionLists(store),
+    sessions: createSessions({ ...shared, tokens, refusals, lastEnds, onRefused }),
+    lastEnds,
+    tokenFigures,
     feedStarts: createFeedStarts({ ...shared, keepDays: keepOf(config).messages }),
     recovery: createRecovery({
       ...shared,
@@ -174,10 +190,9 @@ function createProvider({ config, clock, log, dependencies }: Context) {
     log.warn(
       "HERALD_TOKEN_ISSUER is not set, so Herald trusts any issuer that signs with the keys of HERALD_TOKEN_JWKS_URL",
     );
-  const limits = { timeoutMs: keySetMayTakeMs, maxBytes: maxKeySetBytes };
   const keys = createProviderKeys({
     fetchKeySet: () =>
-      fetchDocument(new URL(jwksUrl), { ...limits, allowsPrivate: config.HERALD_TOKEN_JWKS_ALLOW_PRIVATE }),
+      fetchDocument(new URL(jwksUrl), { ...keySetLimits, allowsPrivate: config.HERALD_TOKEN_JWKS_ALLOW_PRIVATE }),
     clock,
     ...dependencies.provider,
   });

@@ -11,7 +11,7 @@ import { createId, firstIdOf, nextOf, timeOfId } from "../lib/text/ids.ts";
 import type { Clock, SteadyClock } from "../lib/time/clock.ts";
 import type { AuditEntry, AuditLog, AuditRange } from "../store/audit/ports.ts";
 import type { OrganizationReads } from "../store/ports.ts";
-import { type Caller, permitOrganization } from "./keys/permissions.ts";
+import { type Caller, noOrganization, permitOrganization } from "./keys/permissions.ts";
 import { type Page, parseCursor } from "./pages.ts";
 
 /** A finished call, as reported to the audit log. Entries of `target` that are not valid ids are left out. */
@@ -162,6 +162,7 @@ function entryOf(call: AuditedCall, at: number, omitted: number, redact: Options
     operation: call.operation,
     org: organizationOf(call.caller, target),
     keyId: call.caller?.keyId ?? null,
+    person: call.caller?.person === undefined ? null : redact(call.caller.person.name),
     address: call.address ?? null,
     target,
     status: call.status,
@@ -172,7 +173,8 @@ function entryOf(call: AuditedCall, at: number, omitted: number, redact: Options
 
 /** A key bound to an organization acts only there, whatever it names; claims of unknown callers are ignored. */
 function organizationOf(caller: Caller | undefined, { organization }: AuditTarget): string | null {
-  return caller === undefined ? null : (caller.rights.org ?? organization ?? null);
+  if (caller === undefined || caller.rights.org === noOrganization) return null;
+  return caller.rights.org ?? organization ?? null;
 }
 
 /** Entries between two ids: from the first on, or after an entry, and before the last. */
@@ -211,6 +213,7 @@ function show(entry: AuditEntry): AuditEntryShown {
     operation: entry.operation,
     organization: entry.org,
     key_id: entry.keyId,
+    person: entry.person,
     address: entry.address,
     target: entry.target,
     result: resultOf(entry.status),

@@ -6,6 +6,7 @@ import { createRoster, type Roster } from "../gateway/connections/roster.ts";
 import { answerPresence } from "../gateway/presence.ts";
 import { createOwner } from "../lib/owner.ts";
 import { createPresence, type Presence } from "./presence.ts";
+import { createLastEnds } from "./sessions/last-ends.ts";
 
 type Online = Awaited<ReturnType<Presence["list"]>>["items"];
 
@@ -29,7 +30,9 @@ const connect = (uid: string, org = "o"): Connection => ({
 
 /** Presence over one roster per list of users; each occurrence of a user is a connection. */
 function setUp(...nodes: string[][]) {
+  const ends = createLastEnds({ clock: { now: () => 20_000 } });
   const rosters = new Map<string, Roster>();
+  const stored: { seenAt?: number } = {};
   for (const [index, uids] of nodes.entries()) {
     const roster = createRoster();
     for (const uid of uids) roster.add(connect(uid));
@@ -41,14 +44,18 @@ function setUp(...nodes: string[][]) {
   const old = new Set<string>();
   const presence = createPresence({
     organizations: { get: async (id) => (id === "o" ? { id, name: null, createdAt: 0 } : undefined) },
-    users: { get: async (_, id) => (id === "nobody" ? undefined : { id, name: null, createdAt: 0 }) },
+    users: {
+      get: async (_, id) => (id === "nobody" ? undefined : { id, name: null, createdAt: 0 }),
+      seenAmong: async (_, ids) =>
+        new Map(stored.seenAt === undefined ? [] : ids.map((id) => [id, stored.seenAt ?? 0])),
+    },
     nodes: { live: async () => [...rosters.keys()].filter((id) => !left.has(id)) },
     bus: {
       async request(question) {
         const answers = new Map<string, PresenceAnswer>();
         for (const [id, roster] of rosters) {
           if (silent.has(id)) continue;
-          const text = JSON.stringify(answerPresence(roster, question, () => ({ requests: 2, messages: 1 })));
+          const text = JSON.stringify(answerPresence(roster, question, () => ({ requests: 2, messages: 1 }), ends));
           answerSizes.push(text.length);
           const { connections, ...answer } = JSON.parse(text);
           answers.set(id, old.has(id) ? answer : { ...answer, connections });
@@ -57,7 +64,7 @@ function setUp(...nodes: string[][]) {
       },
     },
   });
-  return { presence, rosters, answerSizes, silent, left, old };
+  return { presence, rosters, answerSizes, silent, left, old, ends, stored };
 }
 
 async function readAll(presence: Presence, limit: number, uids?: string[]): Promise<Online> {
@@ -178,6 +185,25 @@ describe("presence", () => {
     expect((await presence.list("o", { limit: 9 })).items.map(({ id }) => id)).toEqual(["a", "c"]);
   });
 
+  test("leaves out nodes that are not live, though they may answer in time", async () => {
+    const { presence, left } = setUp(["a"], ["b"], ["c"]);
+    left.add("node 1");
+    expect((await presence.list("o", { limit: 9 })).items.map(({ id }) => id)).toEqual(["a", "c"]);
+    expect(await presence.count("o", undefined)).toEqual({ count: 2, connections: 2 });
+    expect([...(await presence.everyone("o")).uids]).toEqual(["a", "c"]);
+  });
+
+  test("lists everyone with the version of the nodes that were listed", async () => {
+    const { presence, rosters, left } = setUp(["a"], ["b"]);
+    const version = await presence.versionOf("o");
+    expect(await presence.everyone("o")).toEqual({ uids: new Set(["a", "b"]), version });
+    left.add("node 1");
+    const withoutOne = (await presence.everyone("o")).version;
+    expect([withoutOne, withoutOne === version]).toEqual([await presence.versionOf("o"), false]);
+    rosters.get("node 0")?.add(connect("c"));
+    expect((await presence.everyone("o")).version).not.toBe(withoutOne);
+  });
+
   test("of a user's connections is unavailable while a node of an earlier version cannot list them", async () => {
     const { presence, old } = setUp(["a", "b"], ["a"]);
     expect((await presence.connectionsOf("o", "a")).items.map(({ node }) => node)).toEqual(["node 0", "node 1"]);
@@ -187,6 +213,29 @@ describe("presence", () => {
       message: expect.stringContaining("node 1 runs an earlier version"),
     });
     await expect(presence.connectionsOf("o", "nobody")).rejects.toMatchObject({ code: "user_not_found" });
+  });
+
+  test("tells how the last connection of a user ended: what nodes remember, unless something newer is stored", async () => {
+    const { presence, ends, stored } = setUp(["a"], []);
+    const told = async () => (await presence.connectionsOf("o", "b")).last_ended;
+    expect(await told()).toBeNull();
+    stored.seenAt = 20_500;
+    expect(await told()).toEqual({ at: new Date(20_500).toISOString() });
+    ends.noteEnd({ org: "o", uid: "b" }, { code: 1006, isSlow: true });
+    expect(await told()).toEqual({ at: new Date(20_000).toISOString(), code: 1006, was_slow: true });
+    stored.seenAt = 60_000;
+    expect(await told()).toEqual({ at: new Date(60_000).toISOString() });
+  });
+
+  test("tells which token of a user was refused last", async () => {
+    const { presence, ends } = setUp([], []);
+    expect((await presence.connectionsOf("o", "b")).last_refused).toBeNull();
+    ends.noteRefusal({ org: "o", uid: "b" }, "expired");
+    ends.noteRefusal({ org: "p", uid: "b" }, "revoked");
+    expect((await presence.connectionsOf("o", "b")).last_refused).toEqual({
+      at: new Date(20_000).toISOString(),
+      check: "expired",
+    });
   });
 
   test("of a missing organization is refused", async () => {

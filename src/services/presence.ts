@@ -1,12 +1,14 @@
 import type { Bus, ConnectionsQuestion, PresenceAnswer, PresenceQuestion } from "../bus/bus.ts";
 import { unavailable } from "../contract/errors/errors.ts";
 import { absent } from "../contract/errors/naming.ts";
+import { toIso } from "../contract/identifiers.ts";
 import {
   maxUsersWithDevices,
   type OnlineCount,
   type OnlineUser,
   type UserConnectionList,
 } from "../contract/presence.ts";
+import { rowsOfStatement } from "../lib/queues/steps.ts";
 import { encodeCursor } from "../lib/text/cursor.ts";
 import { compareBytes } from "../lib/text/text.ts";
 import type { Organizations, UserReads } from "../store/ports.ts";
@@ -15,10 +17,13 @@ import type { Nodes } from "./nodes/nodes.ts";
 import { idPlace, type Page, type PageQuery, parseCursor } from "./pages.ts";
 
 const countedAtOnce = 10_000;
+const storedLateMs = 10_000; // far more than the store is late, or the clocks of nodes differ
+
+type LastEnded = UserConnectionList["last_ended"];
 
 type Dependencies = {
   organizations: Pick<Organizations, "get">;
-  users: Pick<UserReads, "get">;
+  users: Pick<UserReads, "get" | "seenAmong">;
   nodes: Pick<Nodes, "live">;
   bus: Pick<Bus, "request">;
 };
@@ -26,7 +31,7 @@ type Dependencies = {
 /** The users asked about; `undefined` means all. */
 type Uids = string[] | undefined;
 
-type OnlineQuery = PageQuery & { uids?: Uids; devices?: boolean };
+type OnlineQuery = PageQuery & { uids?: Uids; devices?: boolean; lastSeen?: boolean };
 
 /**
  * Who is connected now, across all nodes. Answers are complete: if a node does not answer, methods throw `unavailable`.
@@ -37,7 +42,9 @@ export type Presence = ReturnType<typeof createPresence>;
 export function createPresence({ organizations, users, nodes, bus }: Dependencies) {
   async function askNodes(question: PresenceQuestion): Promise<Map<string, PresenceAnswer>> {
     const live = await nodes.live();
-    const answers = await bus.request(question, live);
+    const heard = await bus.request(question, live);
+    // Others may answer too late, sometimes: what they say counts only once they are live.
+    const answers = new Map([...heard].filter(([id]) => live.includes(id)));
     const missing = live.filter((id) => !answers.has(id));
     // A node that left meanwhile is not missing: its connections are closed.
     const stillLive = missing.length === 0 ? [] : await nodes.live();
@@ -60,12 +67,21 @@ export function createPresence({ organizations, users, nodes, bus }: Dependencie
   ): Promise<UserConnectionList> {
     await requireUser({ organizations, users }, org, uid);
     const answers = await askNodes({ org, uids: [uid], connections: question });
+    const seenAt = (await users.seenAmong(org, [uid])).get(uid);
     const items = [...answers].flatMap(([node, { connections }]) => {
       if (connections === undefined)
         throw unavailable({ detail: `the node ${node} runs an earlier version; try again once it is upgraded` });
       return connections.map(({ connection_id, ...connection }) => ({ connection_id, node, ...connection }));
     });
-    return { items: items.sort((one, other) => compareBytes(one.since, other.since)) };
+    const told = [...answers.values()].flatMap(({ last = {} }) => last);
+    return {
+      items: items.sort((one, other) => compareBytes(one.since, other.since)),
+      last_ended: lastEnded(
+        told.flatMap(({ last_ended }) => last_ended ?? []),
+        seenAt,
+      ),
+      last_refused: newest(told.flatMap(({ last_refused }) => last_refused ?? [])) ?? null,
+    };
   }
 
   async function ofUids(org: string, uids: string[], devices = false): Promise<OnlineUser[]> {
@@ -77,6 +93,29 @@ export function createPresence({ organizations, users, nodes, bus }: Dependencie
     });
   }
 
+  async function pageOfUsers(
+    org: string,
+    { limit, cursor, uids, devices }: Omit<OnlineQuery, "lastSeen">,
+  ): Promise<Page<OnlineUser>> {
+    const after = parseCursor(cursor, idPlace)?.id ?? "";
+    if (uids !== undefined) {
+      const asked = [...new Set(uids)].sort(compareBytes).filter((id) => compareBytes(id, after) > 0);
+      return toOnlinePage(await ofUids(org, asked, devices), limit, false);
+    }
+    const { users, hasMore } = merge(await ask({ org, after, limit }));
+    return toOnlinePage(users, limit, hasMore);
+  }
+
+  async function withLastSeen({ items, cursor }: Page<OnlineUser>, org: string): Promise<Page<OnlineUser>> {
+    const seen = new Map<string, number>();
+    for (let from = 0; from < items.length; from += rowsOfStatement) {
+      const some = items.slice(from, from + rowsOfStatement).map(({ id }) => id);
+      for (const [id, at] of await users.seenAmong(org, some)) seen.set(id, at);
+    }
+    const lastSeen = (at: number | undefined) => (at === undefined ? null : toIso(at));
+    return { items: items.map((user) => ({ ...user, last_seen: lastSeen(seen.get(user.id)) })), cursor };
+  }
+
   return {
     /** Those of `uids` who are connected; at most 500 may be asked about. */
     async onlineAmong(org: string, uids: string[]): Promise<Set<string>> {
@@ -84,18 +123,22 @@ export function createPresence({ organizations, users, nodes, bus }: Dependencie
     },
     /** A text that changes when a user comes to a node or leaves it; `undefined` if a node runs an earlier version. */
     async versionOf(org: string): Promise<string | undefined> {
-      const answers = [...(await askNodes({ org, uids: [] }))];
-      const versions = answers.flatMap(([node, { version }]) => (version === undefined ? [] : [`${node} ${version}`]));
-      return versions.length < answers.length ? undefined : versions.sort(compareBytes).join();
+      return versionIn(await askNodes({ org, uids: [] }));
     },
-    /** All connected users. Whoever changes nodes meanwhile may be missing. */
-    async everyone(org: string): Promise<Set<string>> {
-      const everyone = new Set<string>();
+    /**
+     * All connected users, and the version that was listed: that of other nodes, or at another time, may be another one. It is
+     * `undefined` if users came or went meanwhile, too. Whoever changes nodes meanwhile may be missing.
+     */
+    async everyone(org: string): Promise<{ uids: Set<string>; version: string | undefined }> {
+      const uids = new Set<string>();
+      const versions = new Set<string | undefined>();
       for (let after = ""; ; ) {
-        const { users, hasMore } = merge(await ask({ org, after, limit: countedAtOnce }));
-        for (const { id } of users) everyone.add(id);
+        const answers = await askNodes({ org, after, limit: countedAtOnce });
+        const { users, hasMore } = merge([...answers.values()]);
+        for (const { id } of users) uids.add(id);
+        versions.add(versionIn(answers));
         const last = users.at(-1);
-        if (!hasMore || last === undefined) return everyone;
+        if (!hasMore || last === undefined) return { uids, version: versions.size > 1 ? undefined : [...versions][0] };
         after = last.id;
       }
     },
@@ -119,17 +162,12 @@ export function createPresence({ organizations, users, nodes, bus }: Dependencie
     },
     /**
      * The connected users by id; with `uids`, exactly those users, connected or not, and with their devices if `devices`
-     * is set.
+     * is set. With `lastSeen`, each has the time that is stored.
      */
-    async list(org: string, { limit, cursor, uids, devices }: OnlineQuery): Promise<Page<OnlineUser>> {
+    async list(org: string, { lastSeen = false, ...query }: OnlineQuery): Promise<Page<OnlineUser>> {
       await requireOrganization(organizations, org);
-      const after = parseCursor(cursor, idPlace)?.id ?? "";
-      if (uids !== undefined) {
-        const asked = [...new Set(uids)].sort(compareBytes).filter((id) => compareBytes(id, after) > 0);
-        return toOnlinePage(await ofUids(org, asked, devices), limit, false);
-      }
-      const { users, hasMore } = merge(await ask({ org, after, limit }));
-      return toOnlinePage(users, limit, hasMore);
+      const page = await pageOfUsers(org, query);
+      return lastSeen ? await withLastSeen(page, org) : page;
     },
     /** The number of connected users, each counted once, or how many of `uids` are connected. */
     async count(org: string, uids: Uids): Promise<OnlineCount> {
@@ -152,6 +190,12 @@ export function createPresence({ organizations, users, nodes, bus }: Dependencie
       }
     },
   };
+}
+
+/** The version that nodes have answered; `undefined` if one of them runs an earlier version. */
+function versionIn(answers: ReadonlyMap<string, PresenceAnswer>): string | undefined {
+  const versions = [...answers].flatMap(([node, { version }]) => (version === undefined ? [] : [`${node} ${version}`]));
+  return versions.length < answers.size ? undefined : versions.sort(compareBytes).join();
 }
 
 /**
@@ -189,4 +233,15 @@ function toOnlinePage(users: OnlineUser[], limit: number, hasMore: boolean): Pag
 
 function countUsers(users: OnlineUser[]): OnlineCount {
   return { count: users.length, connections: users.reduce((sum, { connections }) => sum + connections, 0) };
+}
+
+/** Of what nodes remember and the time that is stored, a second late at most, whichever is newer. */
+function lastEnded(told: NonNullable<LastEnded>[], seenAt: number | undefined): LastEnded {
+  const last = newest(told);
+  if (seenAt === undefined || (last !== undefined && Date.parse(last.at) > seenAt - storedLateMs)) return last ?? null;
+  return { at: toIso(seenAt) };
+}
+
+function newest<Timed extends { at: string }>(times: Timed[]): Timed | undefined {
+  return times.toSorted((one, other) => compareBytes(other.at, one.at))[0];
 }

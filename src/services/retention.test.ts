@@ -169,7 +169,7 @@ test("messages within reach of `since` are all kept, and a removed one cannot be
   const absence = { org: "o1", uid: "u1", head: 13, hasInboxes: false };
   const missed = async (since: string) => {
     const after = await recovery.resumeAfter(absence, since);
-    return after === undefined ? undefined : (await recovery.read(absence, after, 1024 * 1024)).length;
+    return after === undefined ? undefined : (await recovery.read(absence, after.offset, 1024 * 1024)).length;
   };
   expect(await Promise.all(ids.map(missed))).toEqual([...Array(5).fill(undefined), 6, 5, 4, 3, 2, 1, 0]);
 });

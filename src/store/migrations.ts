@@ -33,6 +33,11 @@ import importedInboxes from "./migrations/0032-imported-inboxes.sql" with { type
 import webhookEvents from "./migrations/0033-webhook-events.sql" with { type: "text" };
 import deliveriesOfUsers from "./migrations/0034-deliveries-of-users.sql" with { type: "text" };
 import reactions from "./migrations/0035-reactions.sql" with { type: "text" };
+import hiddenMessages from "./migrations/0036-hidden-messages.sql" with { type: "text" };
+import proposals from "./migrations/0037-proposals.sql" with { type: "text" };
+import growth from "./migrations/0038-growth.sql" with { type: "text" };
+import failingWebhooks from "./migrations/0039-failing-webhooks.sql" with { type: "text" };
+import people from "./migrations/0040-people.sql" with { type: "text" };
 
 /**
  * A change of the schema. After an `expand`, earlier versions continue to work; after a `contract`, only versions that
@@ -86,6 +91,11 @@ export const migrations: readonly Migration[] = [
   migrationOf("0033-webhook-events", webhookEvents),
   migrationOf("0034-deliveries-of-users", deliveriesOfUsers),
   migrationOf("0035-reactions", reactions),
+  migrationOf("0036-hidden-messages", hiddenMessages),
+  migrationOf("0037-proposals", proposals),
+  migrationOf("0038-growth", growth),
+  migrationOf("0039-failing-webhooks", failingWebhooks),
+  migrationOf("0040-people", people),
 ];
 
 /**

@@ -9,7 +9,7 @@ import { createMapping, type Mapped, nullable, number, text } from "./sql/mappin
  */
 export type NewSend = {
   org: string;
-  kind: Extract<EventKind, "message" | "system">;
+  kind: Extract<EventKind, "message" | "system" | "append">;
   /** UUIDv7. */
   id: string;
   cid: string | undefined;
@@ -27,6 +27,10 @@ export type NewSend = {
   kept?: { until: number; key?: string | undefined } | undefined;
   /** It counts as unread nowhere, and no webhook waits for it. */
   silent?: true | undefined;
+  isOpen?: LogEvent["isOpen"];
+  /** Of kind `append`: a piece of the message `of`, at an offset in Unicode code points. Its `cid` and `sender` are those of the message. */
+  piece?: { of: string; offset: number; text: string; isDone: boolean } | undefined;
+  completes?: LogEvent["completes"];
   /** When it ends, in milliseconds since the Unix epoch, as in `LogEvent`. */
   expiresAt?: number | undefined;
   /** The ids of messages that a message names: the sender must be a participant of their conversations. */
@@ -53,7 +57,8 @@ export type SendNames = Pick<NewSend, "org" | "sender"> & Partial<Pick<NewSend, 
 
 /**
  * The outcome of a send, from the transaction that decides it to the service that answers it. `stored` holds its place, as in
- * `LogEvent`, and how many webhooks wait for it, if any; `replayed` holds the id and time that the first append stored;
+ * `LogEvent`, and how many webhooks wait for it, if any; `replayed` holds the id and time that the first append stored; `unfit`: a
+ * piece that does not begin at the end of its message, which is so long, or is complete;
  * `failed` concerns this send alone, which is not stored.
  */
 export type SendOutcome =
@@ -67,6 +72,7 @@ export type SendOutcome =
     }
   | { outcome: "replayed"; id: string; createdAt: number }
   | { outcome: "conflict" }
+  | { outcome: "unfit"; length: number }
   | SendRefusal
   | { outcome: "failed"; error: unknown };
 
@@ -121,15 +127,6 @@ export type LogReader = {
    * the log.
    */
   readAfter(org: string, offset: number, limit: number, maxBytes: number): Promise<LogEvent[]>;
-};
-
-/** Reads the log for feeds that begin in the past. */
-export type FeedReader = {
-  /**
-   * Like `LogReader.readAfter`, but a message or system message that was recalled, has expired, was erased or belongs to a deleted
-   * conversation comes with a text that says only who sent it when. An edit that is gone is `blank`.
-   */
-  readShown(org: string, offset: number, limit: number, maxBytes: number): Promise<LogEvent[]>;
 };
 
 /** A stored organization, user or conversation. */
@@ -222,6 +219,11 @@ export type UserReads = EntityReads & {
    * whichever is later; 0 if there was neither, even for unknown users.
    */
   tokensValidAfter(org: string, uid: string): Promise<number>;
+  /**
+   * When the last connection of each of the users to a node ended, in milliseconds since the Unix epoch, as far as that is known; of
+   * at most 500 users.
+   */
+  seenAmong(org: string, ids: readonly string[]): Promise<Map<string, number>>;
 };
 
 /** Writes users. */

@@ -31,12 +31,18 @@ import { createWriteTrial } from "./log/write-trial.ts";
 import { createMessageChanges } from "./messages/changes.ts";
 import { createErasureReads, createErasureWrites } from "./messages/erasure.ts";
 import { createExpiryReads, createExpiryWrites } from "./messages/expiry.ts";
+import { createHiddenReads, createHidings } from "./messages/hidings.ts";
 import { createHistory, createMissedEvents } from "./messages/history.ts";
+import { createOpenMessageReads, createOpenMessageWrites } from "./messages/open-messages.ts";
+import { createReactionReads } from "./messages/reaction-reads.ts";
 import { createReactions } from "./messages/reactions.ts";
 import { createSentReads } from "./messages/sent.ts";
 import { createSystemRecalls } from "./messages/system-recalls.ts";
+import { createPersonSessionReads, createPersonSessionWrites } from "./people/person-sessions.ts";
 import type { BusSecrets, NodeRegistry } from "./ports.ts";
 import { createWebhookPresenceReads, createWebhookPresenceWrites } from "./presence/webhook-presence.ts";
+import { createProposalReads } from "./proposals/proposal-reads.ts";
+import { createProposalWrites } from "./proposals/proposal-writes.ts";
 import { createReadMarkReads, createReadMarkWrites } from "./reads/read-marks.ts";
 import { createRetentionReads, createRetentionWrites } from "./retention/retention.ts";
 import { createScheduleReads } from "./schedule/schedule-reads.ts";
@@ -49,6 +55,9 @@ import { createImportWrites } from "./transfer/import-writes.ts";
 import { createWebhookDeliveryReads, createWebhookDeliveryWrites } from "./webhooks/deliveries.ts";
 import { createUnreachedReads } from "./webhooks/unreached-reads.ts";
 import { createWebhookReads, createWebhookWrites } from "./webhooks/webhooks.ts";
+
+/** How long a message that grows waits for its next piece: ten minutes (api.md, 2.5). */
+const silenceMs = 10 * 60_000;
 
 type WriteOptions = Pick<DatabaseEvents, "announce"> & {
   driver: Driver;
@@ -67,6 +76,7 @@ export function createWrites({ driver, thread, announce }: WriteOptions) {
     conversations: createConversationWrites({ driver, writer, thread }),
     participants: createParticipantWrites({ writer }),
     keys: createKeyWrites({ driver, writer }),
+    personSessions: createPersonSessionWrites({ driver }),
     audit: createAuditWrites({ driver }),
     deliveries: createDeliveryWrites({ driver }),
     addressees: createAddresseeWrites({ driver }),
@@ -74,12 +84,15 @@ export function createWrites({ driver, thread, announce }: WriteOptions) {
     imports: createImportWrites({ writer }),
     changes: createMessageChanges({ writer }),
     systemRecalls: createSystemRecalls({ writer }),
+    hidings: createHidings({ writer }),
     reactions: createReactions({ writer }),
     expiry: createExpiryWrites({ writer }),
+    openMessages: createOpenMessageWrites({ writer, silenceMs }),
     inboxes: createInboxWrites({ writer }),
     erasures: createErasureWrites({ driver, writer }),
     readMarks: createReadMarkWrites({ writer }),
     schedule: createScheduleWrites({ writer }),
+    proposals: createProposalWrites({ writer }),
     webhooks: createWebhookWrites({ writer }),
     webhookDeliveries: createWebhookDeliveryWrites({ driver }),
     webhookPresence: createWebhookPresenceWrites({ driver }),
@@ -158,12 +171,19 @@ export function createStore({ reader, writes, announce, observer, batchSize, ove
     standing: createStanding({ reader }),
     acquaintances: createAcquaintanceReads({ reader }),
     keys: { ...createKeyReads({ reader }), ...writes.keys },
+    personSessions: { ...createPersonSessionReads({ reader }), ...writes.personSessions },
     audit: { ...createAuditReads({ reader }), ...writes.audit },
     deliveries: { bounds: deliveryBounds, ...createDeliveryReads({ reader }), ...writes.deliveries },
     sent: createSentReads({ reader }),
     changes: writes.changes,
     systemRecalls: writes.systemRecalls,
-    reactions: writes.reactions,
+    hidings: { ...createHiddenReads({ reader }), ...writes.hidings },
+    reactions: { ...createReactionReads({ reader }), ...writes.reactions },
+    openMessages: {
+      ...createOpenMessageReads({ reader, silenceMs }),
+      ...writes.openMessages,
+      isShared: reader.dialect.isShared,
+    },
     expiry: { ...createExpiryReads({ reader }), ...writes.expiry, isShared: reader.dialect.isShared },
     inboxes: { ...createInboxReads({ reader }), ...writes.inboxes },
     erasures: { ...createErasureReads({ reader }), ...writes.erasures },
@@ -180,6 +200,7 @@ export function createStore({ reader, writes, announce, observer, batchSize, ove
     readMarks: { ...createReadMarkReads({ reader }), ...writes.readMarks },
     imports: { ...writes.imports, rowsOfPart: reader.dialect.rowsOfImport },
     files: { ...createFileReads({ reader }), ...writes.files },
+    proposals: { ...createProposalReads({ reader }), ...writes.proposals },
     schedule: { ...createScheduleReads({ reader }), ...writes.schedule, isShared: reader.dialect.isShared },
     webhooks: { ...createWebhookReads({ reader }), ...writes.webhooks },
     webhookDeliveries: { ...createWebhookDeliveryReads({ reader }), ...writes.webhookDeliveries },

@@ -51,6 +51,8 @@ export type Visit = {
   complaints: readonly string[];
   /** Types the key and waits for the overview. */
   signIn(key?: string): Promise<void>;
+  /** Presses the link of a page, which is in the menu on a phone. */
+  choosePage(title: string): Promise<void>;
   /** Goes to a page by its link, and waits for its heading. */
   open(title: string): Promise<void>;
   /** Waits until this text is visible. */
@@ -99,6 +101,11 @@ export async function visit(
   const sees: Visit["sees"] = async (text) => {
     await page.getByText(text).first().waitFor({ state: "visible" });
   };
+  const choosePage: Visit["choosePage"] = async (title) => {
+    const menu = page.getByRole("button", { name: "Menu", expanded: false });
+    if (await menu.isVisible()) await menu.click();
+    await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: title, exact: true }).click();
+  };
   return {
     page,
     requests,
@@ -109,8 +116,9 @@ export async function visit(
       await page.getByRole("button", { name: "Sign in" }).click();
       await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
     },
+    choosePage,
     async open(title) {
-      await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: title, exact: true }).click();
+      await choosePage(title);
       await page.getByRole("heading", { level: 1, name: title }).waitFor();
     },
     async expectAccessible(what) {

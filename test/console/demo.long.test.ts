@@ -88,6 +88,32 @@ describe.if(chromium !== undefined)("the demo page in Chromium", () => {
     await server.stop();
   });
 
+  test("a user who leaves before the history has arrived is told, too, what was sent while away", async () => {
+    await using server = await startHerald({ env: { HERALD_DEMO: "1" } });
+    await using demo = await visit(browser, server, { path: "/console/demo" });
+    let listed = 0;
+    await demo.page.routeWebSocket(/\/ws$/, (socket) => {
+      const upstream = socket.connectToServer();
+      upstream.onMessage((frame) => {
+        const isHistory = frame.includes('"messages":');
+        if (isHistory) listed += 1;
+        if (!isHistory || listed > names.length) socket.send(frame);
+      });
+    });
+    const { Alice, Bob } = (await openDemo(demo, server.key)) as People;
+    await Alice.write("Hello, Bob!");
+    await Bob.sees("Hello, Bob!");
+    await Bob.press("Go offline");
+    await Bob.is("offline");
+    await Alice.write("Where is Bob?");
+    await Alice.sees("Where is Bob?");
+    await Bob.press("Go online");
+    await Bob.sees("Where is Bob?");
+    await Bob.sees("sent while away");
+    expect(await Bob.shown()).toEqual(["Hello, Bob!", "Where is Bob?"]);
+    await server.stop();
+  });
+
   test.each(screens)("a kept system message waits for a user, behind a bell: %j", async (screen) => {
     await using server = await startHerald({ env: { HERALD_DEMO: "1" } });
     await using demo = await visit(browser, server, { ...screen, path: "/console/demo" });
@@ -130,6 +156,46 @@ describe.if(chromium !== undefined)("the demo page in Chromium", () => {
     await page.reload();
     await Bob.hasUnread(0);
     await Carol.hasUnread(2);
+    await server.stop();
+  });
+
+  test.each(screens)("an answer streams into each window, and one who was away has all of it: %j", async (screen) => {
+    await using server = await startHerald({ env: { HERALD_DEMO: "1" } });
+    await using demo = await visit(browser, server, { ...screen, path: "/console/demo" });
+    const { page } = demo;
+    const { Alice, Bob, Carol } = (await openDemo(demo, server.key)) as People;
+    const answerOf = (name: string) => page.getByRole("region", { name }).locator(".entry").nth(1);
+    await page.getByLabel("Message as Alice").fill("Do you stream?");
+    await Alice.press("Ask the assistant");
+    await Carol.sees("Do you stream?");
+    await Carol.sees("Assistant is typing");
+    await answerOf("Carol").getByText("I am no model").waitFor();
+    expect(await page.getByText("is typing").count()).toBe(0);
+    expect(await answerOf("Carol").getAttribute("aria-busy")).toBe("true");
+    await answerOf("Carol").getByText("being written").waitFor();
+    await Bob.press("Go offline");
+    await answerOf("Carol").getByText("Each is stored").waitFor();
+    await demo.expectAccessible("an answer that is being written");
+    await shoot(page, "demo-answer", screen);
+    await answerOf("Carol").getByText("being written").waitFor({ state: "detached" });
+    expect(await answerOf("Carol").getAttribute("aria-busy")).toBeNull();
+    const [, whole = ""] = await Carol.shown();
+    expect(whole).toEndWith("with admin.pipe().");
+    expect((await Bob.shown())[1]).not.toBe(whole);
+    await Bob.press("Go online");
+    await answerOf("Bob").getByText("being written").waitFor({ state: "detached" });
+    expect(await Promise.all([Alice.shown(), Bob.shown()])).toEqual([
+      ["Do you stream?", whole],
+      ["Do you stream?", whole],
+    ]);
+    expect(
+      await page
+        .getByRole("log")
+        .evaluateAll((logs) => logs.map((log) => log.scrollHeight - log.scrollTop - log.clientHeight)),
+    ).toEqual([0, 0, 0]);
+    await page.reload();
+    await Carol.sees("with admin.pipe().");
+    expect(await page.getByRole("heading", { level: 2 }).allInnerTexts()).toEqual(names);
     await server.stop();
   });
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { useHerald } from "../harness/servers/herald.ts";
-import { callWith } from "../harness/servers/keys.ts";
+import { callWith, createKey } from "../harness/servers/keys.ts";
 import { createOrganization, type Organization } from "../harness/servers/organization.ts";
+import { proposing } from "../harness/servers/proposing.ts";
 import { findChromium, launchChromium, type Screen, screens, type Visit, visit } from "./browser.ts";
 import { playTraffic, shoot } from "./screenshots.ts";
 
@@ -116,7 +117,7 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       await detail.getByText("1 of 2").waitFor();
       expect(await detail.getByRole("list", { name: "Each user" }).getByRole("listitem").allInnerTexts()).toEqual([
         "bob delivered",
-        "carol offline",
+        expect.stringMatching(/^carol offline\nWhy\?/),
       ]);
       await console.expectAccessible("Live");
       await shoot(page, "live", screen);
@@ -163,6 +164,55 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       expect(await rows.count()).toBe(1);
     });
 
+    test("what an agent proposes is approved by one key, or rejected with a reason", async () => {
+      const org = await organization();
+      const cid = await org.conversation(["alice", "bob", "carol"], "parcel news");
+      using bob = await org.socket("bob");
+      const scopes = ["message:propose"];
+      const { key: agent } = await createKey(herald(), { name: "support agent", organization: org.id, scopes });
+      const { put, get, messageOf, systemOf } = proposing(org);
+      const refund = messageOf("alice", { cid, body: "We are sorry: we refund the shipping.", x: { refund: 4.9 } });
+      await put("refund-4711", { request: refund, reason: "The parcel came two days late." }, agent);
+      await put("shout", { request: messageOf("alice", { cid, body: "BUY NOW!" }) }, agent);
+      const everyone = systemOf("alice", { everyone: true, x: { notice: "the office is closed" } });
+      await put("closed", { request: everyone, reason: "It is a public holiday." }, agent);
+      await using console = await visit(browser, herald(), screen);
+      const { page } = console;
+      await console.signIn();
+      await choose(console, org.id);
+      await console.open("Proposals");
+      const rows = page.getByRole("list", { name: "Proposals" }).getByRole("listitem");
+      const refunds = rows.filter({ hasText: "we refund the shipping" });
+      await refunds.getByText("3 users, 1 online now").waitFor();
+      await refunds.getByText("support agent").waitFor();
+      await rows.filter({ hasText: "public holiday" }).getByText("alice → everyone").waitFor();
+      await console.expectAccessible("Proposals");
+      await shoot(page, "proposals", screen);
+
+      await refunds.getByRole("button", { name: "Approve" }).focus();
+      await page.keyboard.press("a");
+      expect((await bob.next()).message).toMatchObject({ body: "We are sorry: we refund the shipping." });
+      await refunds.waitFor({ state: "detached" });
+      await page.waitForFunction(() => document.activeElement?.getAttribute("aria-label") === "Approve shout");
+      await page.keyboard.press("r");
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("Reason").fill("Not like this.");
+      await console.expectAccessible("rejecting");
+      await shoot(page, "reject", screen);
+      await dialog.getByRole("button", { name: "Reject" }).click();
+      await rows.filter({ hasText: "BUY NOW!" }).waitFor({ state: "detached" });
+      expect((await get("shout")).body).toMatchObject({ state: "rejected", decision_reason: "Not like this." });
+      await page.waitForFunction(() => document.activeElement?.getAttribute("aria-label") === "Approve closed");
+      await page.keyboard.press("a");
+      await dialog.getByRole("button", { name: "Approve and send" }).click();
+      expect((await bob.next()).system_message).toMatchObject({ x: { notice: "the office is closed" } });
+      await console.sees("Nothing waits for a decision");
+      await page.getByLabel("State").selectOption("approved");
+      await rows.nth(1).waitFor();
+      await console.expectAccessible("approved proposals");
+      await shoot(page, "proposals-approved", screen);
+    });
+
     test("a key created and revoked here is accepted, and then refused", async () => {
       const org = await organization();
       await using console = await visit(browser, herald(), screen);
@@ -190,7 +240,7 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
       await page.getByRole("button", { name: `Revoke ${name}` }).waitFor({ state: "detached" });
       expect((await callWith(herald(), key, "GET", org.path())).status).toBe(401);
-      await other.page.getByRole("navigation").getByRole("link", { name: "Users" }).click();
+      await other.choosePage("Users");
       await other.sees(
         "The server refuses this key. It may be mistyped, expired or revoked, or not allowed from this network.",
       );
@@ -257,6 +307,13 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       await console.sees("deleteSessions");
       await console.expectAccessible("Audit");
       await shoot(page, "audit", screen);
+
+      await console.open("Organizations");
+      await page.getByRole("link", { name: org.id, exact: false }).first().click();
+      await console.sees("Limits and use");
+      await page.getByRole("button", { name: "Change name and limits" }).click();
+      await console.expectAccessible("an organization, with its form");
+      await shoot(page, "organization", screen);
     });
   });
 });

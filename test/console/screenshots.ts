@@ -12,6 +12,7 @@ const inDocs = new Set([
   "compose-380-dark",
   "conversation-1280-light",
   "scheduled-1280-light",
+  "proposals-1280-light",
   "live-1280-dark",
   "live-380-light",
   "keys-1280-light",

@@ -21,6 +21,7 @@ type Entry = {
   operation: string;
   organization: string | null;
   key_id: string | null;
+  person: string | null;
   address: string | null;
   target: Record<string, string>;
   result: string;
@@ -125,6 +126,7 @@ describe("the audit log", () => {
         operation,
         organization: org,
         key_id: "bootstrap",
+        person: null,
         address: expect.stringMatching(/^(::ffff:)?127\.0\.0\.1$/),
         target: { organization: org, ...ids },
         result: "done",
@@ -356,11 +358,14 @@ describe("the audit log", () => {
       sendMessage: "refused",
       sendSystemMessage: "refused",
       markRead: "refused",
+      tellTyping: "refused",
       listOnlineUsers: "refused",
       listMessages: "all",
       getMessage: "all",
       getScheduled: "all",
       listScheduled: "all",
+      getProposal: "all",
+      listProposals: "all",
       listWebhookDeliveries: "all",
       getSystemMessage: "all",
       listInbox: "all",
@@ -371,6 +376,7 @@ describe("the audit log", () => {
       exportUser: "all",
       streamEvents: "all",
       updateReactions: "refused",
+      appendToMessage: "refused",
     });
   });
 });

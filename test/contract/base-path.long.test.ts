@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createClient } from "../../sdk/client.ts";
+import { callTool, connectMcp } from "../harness/clients/mcp.ts";
 import { openSse } from "../harness/clients/sse.ts";
 import type { Problem } from "../harness/clients/wire.ts";
 import { findNginx } from "../harness/engines/nginx.ts";
@@ -16,8 +17,8 @@ const type = (code: string) => `/herald/docs/errors#${code}`;
 
 /** The targets of the links of a page, without those within it. */
 function linksOf(html: string): string[] {
-  const links = [...html.matchAll(/(?:src|href)="([^"#]+)/g)].flatMap(([, link]) => link ?? []);
-  return [...new Set(links)];
+  const links = [...html.matchAll(/(?:src|href|data-script|data-index)="([^"#]+)/g)].flatMap(([, link]) => link ?? []);
+  return [...new Set(links)].filter((link) => !/^https?:/.test(link));
 }
 
 describe.each(proxies)("below /herald (proxy: %s)", (proxy) => {
@@ -50,8 +51,19 @@ describe.each(proxies)("below /herald (proxy: %s)", (proxy) => {
         seen.add(link);
       }
     }
-    for (const path of ["/docs/realtime", "/docs/errors", "/openapi.json", "/asyncapi.json"])
-      expect([...seen]).toContain(`/herald${path}`);
+    const documents = ["/docs/realtime", "/docs/errors", "/docs/how-to/receive", "/docs/search.json"];
+    for (const path of [...documents, "/openapi.json", "/asyncapi.json"]) expect([...seen]).toContain(`/herald${path}`);
+  });
+
+  test("tools call below it, and llms.txt leads there", async () => {
+    const org = await createOrganization(herald);
+    await using mcp = await connectMcp(herald);
+    expect(await callTool(mcp.client, "getOrganization", { org: org.id })).toMatchObject({ isError: false });
+    expect((await callTool(mcp.client, "getOrganization", { org: "nobody" })).text).toContain("organization_not_found");
+    const { text } = await herald.http<string>("GET", "/llms.txt");
+    const links = [...text.matchAll(/\]\((.+?)\)/g)].map(([, link = ""]) => link);
+    for (const link of links) expect([link, (await fetch(herald.origin + link)).status]).toEqual([link, 200]);
+    expect(links).toContain("/herald/docs/how-to/receive.md");
   });
 
   test("the documents name the path", async () => {

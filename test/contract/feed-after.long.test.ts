@@ -209,10 +209,13 @@ describe("pages of events", () => {
       id: cursorOf(feed, 0),
       source: org.path("events"),
       type: "message",
-      time: event?.data.message?.created_at ?? "",
+      time: event?.time ?? "",
       datacontenttype: "application/json",
       data: feed.events[0] ?? {},
     } as Page);
+    // The time of the id, which is later than that of the send if ids were made in the same millisecond.
+    const laterMs = Date.parse(event?.time ?? "") - Date.parse(event?.data.message?.created_at ?? "");
+    expect(laterMs).toBeWithin(0, 100);
     const got = [...first.events];
     let { next } = first;
     for (let page = first; page.events.length > 0; ) {

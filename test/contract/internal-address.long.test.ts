@@ -19,7 +19,17 @@ describe("with HERALD_ADMIN_PORT", () => {
     await using _node = node;
     for (const path of [
       ...["/", "/admin/organizations", "/admin/self", "/readyz", "/metrics", "/console", "/console/demo", "/docs"],
-      ...["/openapi.json", "/asyncapi.json", "/healthz/", "/%68ealthz", "//readyz", "/healthz/../readyz"],
+      ...[
+        "/mcp",
+        "/llms.txt",
+        "/docs/how-to/receive.md",
+        "/openapi.json",
+        "/asyncapi.json",
+        "/healthz/",
+        "/%68ealthz",
+        "//readyz",
+        "/healthz/../readyz",
+      ],
     ]) {
       for (const method of ["GET", "POST"])
         expectProblem(await node.admin(method, path, method === "POST" ? {} : undefined), 404, "not_found");

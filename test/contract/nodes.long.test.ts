@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import packageJson from "../../package.json" with { type: "json" };
+import type { NodeHistory } from "../../src/contract/nodes.ts";
 import { openRawSocket } from "../harness/clients/raw-socket.ts";
+import { expectClosed, openSocket } from "../harness/clients/socket.ts";
 import type { Node } from "../harness/clients/wire.ts";
 import { eventually, within } from "../harness/deadline.ts";
 import { expectProblem, ISO_MILLISECONDS, UUID_V7 } from "../harness/reading/expectations.ts";
@@ -130,7 +132,31 @@ test("a reader that does not take what is waiting is counted when it is cut, wha
   expect(stream.isPaused()).toBe(true);
 });
 
-test("the list of nodes takes no parameters, and requires a key", async () => {
+test("refused keys and tokens are counted, and the history of all nodes comes if it is asked for", async () => {
+  await using node = await startHerald();
+  const read = async (query: string) =>
+    (await node.admin<{ items: Node[]; history?: NodeHistory }>("GET", `/admin/nodes${query}`)).body;
+  const [before] = (await read("")).items;
+  expect(before).toMatchObject({ problems: [], refusals: { keys: 0, tokens: 0 } });
+  expect((await fetch(`${node.url}/admin/nodes`, { headers: { "Admin-Api-Key": "wrong" } })).status).toBe(401);
+  using refused = await openSocket(node.url, { headers: { Authorization: "Bearer wrong" } });
+  await expectClosed(refused, 4401);
+  await eventually(async () => {
+    const own = (await read("")).items.find(({ url }) => url === node.url);
+    return (own?.refusals?.keys === 1 && own.refusals.tokens === 1) || undefined;
+  }, "a report of a refused key and a refused token");
+  expect((await read("?history=false")).history).toBeUndefined();
+  const { history } = await read("?history=true");
+  expect(history?.read_at).toMatch(ISO_MILLISECONDS);
+  const [first] = history?.samples ?? [];
+  expect(first).toMatchObject({
+    at: expect.stringMatching(ISO_MILLISECONDS),
+    connections: expect.any(Number),
+    sends: null,
+  });
+});
+
+test("the list of nodes takes no other parameters, and requires a key", async () => {
   expectProblem(await herald().admin("GET", "/admin/nodes?limit=1"), 422, "invalid_request", "/limit");
   expectProblem(await herald().http("GET", "/admin/nodes"), 401, "unauthorized");
 });

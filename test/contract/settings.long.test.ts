@@ -30,6 +30,10 @@ const names = [
     "TOKEN_JWKS_ALLOW_PRIVATE",
     "TOKEN_JWKS_URL",
     "TOKEN_ISSUER",
+    "ADMIN_OIDC_ISSUER",
+    "ADMIN_OIDC_CLIENT_ID",
+    "ADMIN_OIDC_CLIENT_SECRET",
+    "ADMIN_OIDC_ROLES",
     "TLS_CERT",
     "TLS_KEY",
     "TLS_CIPHERS",
@@ -73,6 +77,10 @@ const names = [
   ].map((name) => `LIMIT_${name}`),
 ].map((name) => `HERALD_${name}`);
 
+const openidClient = {
+  HERALD_ADMIN_OIDC_CLIENT_ID: "herald",
+  HERALD_ADMIN_OIDC_ROLES: '{"groups":{"admins":{"scopes":["*"]}}}',
+};
 const bucketKeys = { HERALD_FILES_S3_ACCESS_KEY_ID: "id", HERALD_FILES_S3_SECRET_ACCESS_KEY: "secret" };
 
 /** Expects that each of these prevents the start with one line that names it; returns the lines. */
@@ -150,6 +158,12 @@ describe("settings", () => {
       { HERALD_ALLOWED_ORIGINS: "file:///srv/app" },
       { HERALD_TRUSTED_PROXIES: "10.0.0.0/33" },
       { HERALD_TRUSTED_PROXIES: "10.0.0.1,proxy" },
+      { HERALD_ADMIN_OIDC_ISSUER: "https://id.example.org" },
+      { HERALD_ADMIN_OIDC_ISSUER: "http://id.example.org", ...openidClient },
+      { HERALD_ADMIN_OIDC_CLIENT_ID: "herald" },
+      { HERALD_ADMIN_OIDC_ROLES: "admins=*" },
+      { HERALD_ADMIN_OIDC_ROLES: "{}" },
+      { HERALD_ADMIN_OIDC_ROLES: '{"groups":{"admins":{"scopes":["everything"]}}}' },
       { HERALD_TOKEN_JWKS_URL: "not a url" },
       { HERALD_TOKEN_JWKS_URL: "http://id.example.org/jwks.json" },
       { HERALD_TOKEN_JWKS_ALLOW_PRIVATE: "yes" },

@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import packageJson from "../../package.json" with { type: "json" };
 import { compileHerald } from "../../tools/build/compile.ts";
 import { targets } from "../../tools/build/targets.ts";
+import { callTool, connectMcp, newClient } from "../harness/clients/mcp.ts";
 import { eventually } from "../harness/deadline.ts";
 import { createBareMachine } from "../harness/engines/bare-machine.ts";
 import { hasRegistry, isRoot } from "../harness/engines/installed.ts";
@@ -22,7 +24,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const binary = join(folder, "herald");
 beforeAll(() => compileHerald(binary));
 
-const documents = ["/docs", "/docs/realtime", "/docs/errors", "/openapi.json", "/asyncapi.json"];
+const documents = [
+  ...["/docs", "/docs/realtime", "/docs/errors", "/openapi.json", "/asyncapi.json"],
+  ...["/llms.txt", "/docs/how-to/receive.md", "/docs/reference/settings.md"],
+  ...["/docs/how-to/receive", "/docs/search.js", "/docs/search.json"],
+];
 
 /** Starts the binary on a machine of its own, with its data in the home of its user. */
 const startIn = (machine: { herald: string[]; home: string }, { env, ...options }: HeraldOptions = {}) =>
@@ -38,9 +44,10 @@ const linksOf = (html: string) => [...html.matchAll(/(?:src|href)="(\/console\/[
 
 /** The status, type and text of everything that the server shows in a browser. */
 async function readPages(herald: Herald) {
+  const { host } = new URL(herald.url); // which pages name
   const read = async (path: string) => {
     const { status, headers, text } = await herald.http<string>("GET", path);
-    return { path, status, type: headers.get("content-type"), text };
+    return { path, status, type: headers.get("content-type"), text: text.replaceAll(host, "herald.test") };
   };
   const pages = await Promise.all(["/console", "/console/demo", ...documents].map(read));
   return [...pages, ...(await Promise.all(pages.flatMap(({ text }) => linksOf(text)).map(read)))];
@@ -131,6 +138,21 @@ describe.if(isRoot("run the binary on a machine that has nothing else"))("the bi
     ];
     expect(await runHerald(send, {}, { program: machine.herald })).toMatchObject({ code: 0, stderr: "" });
     await herald.stop();
+  });
+
+  test("speaks MCP at its server and on standard input and output", async () => {
+    using machine = createBareMachine(binary);
+    await using herald = await startIn(machine, { env: { HERALD_DEMO: "1" } });
+    await using mcp = await connectMcp(herald);
+    expect(await callTool(mcp.client, "getUser", { org: "demo", uid: "alice" })).toMatchObject({ isError: false });
+    const [command = "", ...args] = [...machine.herald, "mcp", "--url", herald.url, "--key", herald.key];
+    const client = newClient();
+    await client.connect(new StdioClientTransport({ command, args }));
+    expect((await client.listTools()).tools).toEqual((await mcp.client.listTools()).tools);
+    expect(await callTool(client, "getUser", { org: "demo", uid: "alice" })).toMatchObject({ isError: false });
+    await client.close();
+    await herald.stop();
+    expect(errorsLogged(herald)).toEqual([]);
   });
 
   test("does not execute what a bunfig.toml or an .env in its folder says", async () => {

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { $ } from "bun";
+import { createAdmin } from "../../sdk/admin.ts";
 import { readPage } from "../docs/markdown.ts";
 import { patternStream } from "../files/pattern.ts";
 import { openBatch } from "../harness/clients/batch.ts";
@@ -69,6 +70,15 @@ test.skipIf(engines === undefined || nginx === undefined)(
     }
     batch.end();
     expect(await batch.next()).toBeUndefined();
+
+    // Each piece of a message that grows is heard before the next is sent.
+    const admin = createAdmin({ url: proxy.url, key: TEST_KEY });
+    const growing = await admin.stream({ organizationId: org.id, senderId: "alice", message: { cid } });
+    for (const text of ["one ", "two "]) {
+      await growing.write(text);
+      await bob.next(({ message_append: piece }) => piece?.text === text, text);
+    }
+    expect(await growing.done()).toEqual({ success: true, length: 8 });
 
     const file = await filesOf(org).uploaded("large.bin", patternStream(5_000_000));
     const download = await herald.http<unknown>("GET", `/files/${file.file_id}`, {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { startHerald } from "../harness/servers/herald.ts";
 import { type Block, type Page, root } from "./markdown.ts";
 import { type Started, start } from "./process.ts";
+import { signedWebhook } from "./signed-webhook.ts";
 import { createWorkspace, readersEnvironment, writeSnippet } from "./workspace.ts";
 
 const defaultAddress = /127\.0\.0\.1:7070/g;
@@ -9,8 +10,16 @@ const runMs = 60_000;
 const heardMs = 20_000;
 
 /** Whether a block needs a server. */
-export function isRun({ how }: Block): boolean {
-  return how === "run" || how === "background";
+export function isRun({ how, language }: Block): boolean {
+  return how === "run" || how === "background" || (how === "call" && language === "ts");
+}
+
+/** What a `ts call` needs around it: a client of the server that the reader has started, and a webhook that came from it. */
+function callOf(text: string): string {
+  const values = Object.entries(signedWebhook()).map(([name, value]) => `const ${name} = ${JSON.stringify(value)};\n`);
+  return `import { createAdmin } from "@herald/sdk/admin";
+const admin = createAdmin({ url: "http://127.0.0.1:7070", key: (await Bun.file("data/admin-api-key").text()).trim() });
+${values.join("")}${text}`;
 }
 
 /**
@@ -58,7 +67,7 @@ export async function runPage(page: Page): Promise<void> {
   let printed = "";
 
   function begin(block: Block): Started {
-    const text = block.text.replaceAll(defaultAddress, host);
+    const text = (block.how === "call" ? callOf(block.text) : block.text).replaceAll(defaultAddress, host);
     const code =
       block.language === "sh"
         ? text
@@ -73,7 +82,7 @@ export async function runPage(page: Page): Promise<void> {
       const started = begin(block);
       background.push(started);
       await started.waitFor(new RegExp(block.argument), runMs);
-    } else if (block.how === "run") {
+    } else if (isRun(block)) {
       const started = begin(block);
       const timer = setTimeout(() => void started.stop(), runMs);
       const code = await started.ended;

@@ -11,14 +11,14 @@ const pages = allPages();
 /** How a block of each language may be tested. A `text` block without a word is a picture and is not tested. */
 const ways: Record<string, string[]> = {
   sh: ["start", "run", "background", "page", "manual"],
-  ts: ["run", "background", "page", "outbox"],
+  ts: ["run", "call", "background", "page", "outbox", "framework"], // what has a `framework` is run by test/packages/frameworks
   js: ["run", "background"],
   json: [...contractSchemas().keys()],
   text: ["", "output", "heard"],
   ini: ["settings"],
   html: ["page"], // run by test/packages, like every `page`
-  go: ["main", "outbox"], // run by test/sdk-languages, as are those of Python; those with `outbox` by test/outbox
-  python: ["main", "outbox"],
+  go: ["main", "call", "outbox"], // run by test/sdk-languages, as are those of Python; those with `outbox` by test/outbox
+  python: ["main", "call", "outbox", "framework"],
   sql: ["outbox", "prepared"],
 };
 

@@ -36,7 +36,8 @@ function* quotesIn({ text, line }: Block, path: string): Generator<Quote> {
 /** What the detail of an error about something that the caller named looks like. */
 function shapeOf(code: ErrorCode): RegExp {
   if (!isNaming(code)) return /./;
-  const names = { organization: "?", conversation: "?", sender: "?", user: "?", message: "?", file: "?", id: "?" };
+  const ids = { message: "?", file: "?", proposal: "?", id: "?" };
+  const names = { organization: "?", conversation: "?", sender: "?", user: "?", ...ids };
   const shape = errorAbout(code, names).message.split("`?`").map(RegExp.escape).join("`[^`]+`");
   return new RegExp(`^${shape}$`);
 }

@@ -4,6 +4,7 @@ import { delimiter, join } from "node:path";
 import { root } from "./markdown.ts";
 
 const notCopied = new Set([".git", "node_modules", "data", "coverage", "dist"]);
+const isBuilding = (name: string) => name.endsWith(".bun-build"); // for moments, while a binary is built by another test
 
 /** A folder in which a page's commands run. */
 export type Workspace = { folder: string; [Symbol.dispose](): void };
@@ -28,7 +29,10 @@ export function createFreshCopy(name = ""): Workspace {
   const workspace = createFolder();
   cpSync(root, join(workspace.folder, name), {
     recursive: true,
-    filter: (source) => !notCopied.has(source.slice(root.length + 1)),
+    filter: (source) => {
+      const name = source.slice(root.length + 1);
+      return !notCopied.has(name) && !isBuilding(name);
+    },
   });
   return workspace;
 }

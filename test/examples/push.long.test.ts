@@ -111,7 +111,7 @@ describe.skipIf(!hasRegistry() || authority === undefined)("the example of push 
       address: /http:\/\/127\.0\.0\.1:\d+/,
     });
     const post = await fetch(`${receiver.url}/webhooks/herald`, { method: "POST", body: "{}" });
-    expect([post.status, await post.text()]).toEqual([400, expect.stringContaining("webhook-id")]);
+    expect([post.status, await post.text()]).toEqual([401, expect.stringContaining("webhook-id")]);
     for (const body of ["", "{", "{}", '{"uid":"bob"}', '{"uid":"bob","subscription":{"endpoint":"x"}}']) {
       const { status } = await fetch(`${receiver.url}/subscriptions`, { method: "POST", body });
       expect({ body, status }).toEqual({ body, status: 400 });

@@ -1,4 +1,5 @@
 import { defaultPayloadLimits } from "../../src/contract/limits.ts";
+import { mcpOperation } from "../../src/contract/mcp/operation.ts";
 import { createOperations } from "../../src/contract/operations/all.ts";
 import type { Operation } from "../../src/contract/operations/operation.ts";
 import type { Random } from "../harness/random.ts";
@@ -16,9 +17,14 @@ export type Place = {
   webhook: string;
   delivery: string;
   file: string;
+  /** Messages of the user that are open. */
+  open: readonly [string, ...string[]];
 };
 
-const operations = Object.values<Operation>(createOperations(defaultPayloadLimits)) as [Operation, ...Operation[]];
+const operations: [Operation, ...Operation[]] = [
+  mcpOperation,
+  ...Object.values<Operation>(createOperations(defaultPayloadLimits)),
+];
 /** Ends a line of HTTP. */
 export const crlf = "\r\n";
 
@@ -42,6 +48,15 @@ function segment(random: Random, known: string | undefined): string {
     ]);
   return encodeURIComponent(pick(random, hostileTexts).toWellFormed());
 }
+
+const feedCursors: [string, ...string[]] = [
+  "0-",
+  "1-019aa8c4-7a3e-7b1f-8c2d-0123456789ab",
+  "999999999999999-019aa8c4-7a3e-7b1f-8c2d-0123456789ab",
+  "00-",
+  "-1-",
+  "1e3-019aa8c4-7a3e-7b1f-8c2d-0123456789ab",
+];
 
 function queryOf(random: Random, { query }: Operation): string {
   if (!once(random, 3)) return "";
@@ -67,6 +82,8 @@ function queryOf(random: Random, { query }: Operation): string {
     "bnVsbA",
     "W10",
     ",,,",
+    "message,message_read",
+    ...feedCursors,
     "x".repeat(2_000),
   ];
   const pairs = Array.from(
@@ -89,6 +106,8 @@ export function callOf(random: Random, place: Place): Parts {
   const known: Record<string, string> = { ...org, ...(!deletes && { uid, cid, wid, did, file_id }) };
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(random, known[name]));
   const headers = [`Admin-Api-Key: ${place.key}`];
+  if (once(random, 8)) headers.push(`Last-Event-ID: ${pick(random, feedCursors)}`);
+  if (once(random, 8)) headers.push("Accept: application/cloudevents-batch+json");
   let body: Buffer = Buffer.alloc(0);
   if (operation.takesBytes === true) {
     body = anyBytes(random, once(random, 20) ? 200_000 : 300);
@@ -175,7 +194,8 @@ export function head({ method, target, headers }: Parts, ...more: string[]): str
   return [`${method} ${target} HTTP/1.1`, "Host: localhost", ...headers, ...more].join(crlf) + crlf + crlf;
 }
 
-function chunked(random: Random, body: Buffer): Buffer[] {
+/** A body in chunks (RFC 9112, section 7.1). */
+export function chunked(random: Random, body: Buffer): Buffer[] {
   const parts: Buffer[] = [];
   for (let from = 0; from < body.length; ) {
     const size = random.integer(1, Math.max(1, body.length - from));

@@ -2,6 +2,7 @@ import type { Random } from "../harness/random.ts";
 import { withOddFraming, withOddHeaders, withTwoLengths } from "./header-case.ts";
 import { crlf, head, type Place, whole } from "./http-call.ts";
 import { anyBytes, damage, once, pick } from "./pick.ts";
+import { withPieces } from "./pieces-case.ts";
 
 /**
  * The bytes of one request. `isHttp` means that they are complete HTTP/1.1, so that a response must come. `isSlow`
@@ -100,9 +101,9 @@ function withFraming(random: Random, place: Place, headers: string[], body = "{}
 /** Makes a case of any kind, the same for the same `random`. */
 export function makeHttpCase(random: Random, place: Place): HttpCase {
   const isHttp = !once(random, 3);
-  const kinds = Object.entries(isHttp ? { ...whole, "odd headers": withOddHeaders } : broken) as [
-    [string, (random: Random, place: Place) => Buffer[]],
-  ];
+  const kinds = Object.entries(
+    isHttp ? { ...whole, "odd headers": withOddHeaders, "pieces of a message": withPieces } : broken,
+  ) as [[string, (random: Random, place: Place) => Buffer[]]];
   const [kind, make] = pick(random, kinds);
   return { kind, isHttp, chunks: make(random, place), isSlow: once(random, 20) };
 }

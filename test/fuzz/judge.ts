@@ -48,6 +48,7 @@ const largestHeadBytes = 16 * 1024;
  * 9112, section 9.6).
  */
 function isCutOff({ kind, chunks, isSlow }: HttpCase): boolean {
+  if (kind === "pieces of a message") return isSlow || chunks.length > 2; // a refused line is answered before the others are read
   if (kind !== "a hostile call in chunks") return false;
   return isSlow || /^(GET|HEAD) /.test(chunks[0]?.toString("latin1", 0, 5) ?? "");
 }
@@ -66,7 +67,7 @@ export function judgeHttp(given: HttpCase, outcome: Outcome): Verdict {
   const odd = [...headers].find(([name, value]) => name !== "x-request-id" && unprintedValue.test(value));
   if (odd !== undefined) return { answer: `${status}`, fault: `the header ${odd.join(": ")}` };
   if (status < 400) {
-    const fault = headers.has("x-request-id") ? undefined : "an answer without X-Request-Id";
+    const fault = headers.has("x-request-id") ? faultOfLines(headers, body) : "an answer without X-Request-Id";
     return { answer: `${status}`, fault };
   }
   const isBeyondFile = status === 416 && body === "" && headers.has("content-range"); // RFC 9110, section 15.5.17
@@ -76,6 +77,7 @@ export function judgeHttp(given: HttpCase, outcome: Outcome): Verdict {
   const problem = parse(body);
   const code = String(problem?.code);
   const answer = `${status} ${code}`;
+  if (isOfMcp(given) && problem?.jsonrpc === "2.0") return judgeMcp(status, Object(problem.error));
   const fault = (what: string) => ({ answer, fault: what });
   if (catalogue[code]?.status !== status || problem?.status !== status)
     return fault("the status and the code are not those of the catalogue");
@@ -85,6 +87,29 @@ export function judgeHttp(given: HttpCase, outcome: Outcome): Verdict {
   if (headers.get("x-request-id") !== problem.request_id) return fault("the request's id is not that of the header");
   if (status === 422 && !Array.isArray(problem.errors)) return fault("a 422 without errors");
   return { answer, fault: undefined };
+}
+
+/** What is wrong with an answer of lines: each is JSON, and a problem is one of the catalogue. */
+function faultOfLines(headers: Outcome["headers"], body: string): string | undefined {
+  if (!headers.get("content-type")?.startsWith("application/x-ndjson")) return undefined;
+  const lines = body.split(/\r?\n/).filter((line) => line.startsWith("{"));
+  const odd = lines.find((line) => !isLine(parse(line)));
+  return odd === undefined ? undefined : `the line ${odd.slice(0, 200)}`;
+}
+
+function isLine(line: Record<string, unknown> | undefined): boolean {
+  if (line === undefined) return false;
+  const { code, status = 0 } = line;
+  return code === undefined || (catalogue[String(code)]?.status === status && Number(status) < 500);
+}
+
+/** Whether a request goes to `/mcp`, whose SDK refuses what is no JSON-RPC in its own words. */
+function isOfMcp({ chunks }: HttpCase): boolean {
+  return /^\w+ \/mcp\b/.test(chunks[0]?.toString("latin1", 0, 20) ?? "");
+}
+
+function judgeMcp(status: number, { code }: { code?: unknown }): Verdict {
+  return { answer: `${status} ${code}`, fault: status >= 500 ? "a fault of the server" : undefined };
 }
 
 function isHead({ chunks }: HttpCase): boolean {

@@ -28,6 +28,7 @@ const lanes = 24;
 const hangsAfterMs = 60_000;
 const casesPerWitness = 250;
 const pulseMs = 2_000;
+const openMessages = 20;
 
 /** A case whose outcome is not as documented. `bytes` is what was sent in hexadecimal, up to 4 KiB. */
 export type Unexpected = { seed: number; number: number; kind: string; fault: string; answer: string; bytes: string };
@@ -108,8 +109,10 @@ async function preparePlace(herald: Herald): Promise<Place> {
   const webhook = "push";
   await herald.admin("PUT", org.path("webhooks", webhook), { url: "https://webhooks.invalid/" });
   const { body } = await herald.admin<{ id: string }>("POST", org.path("webhooks", webhook, "test"));
+  const open = async () => (await org.sent("alice", { cid: "room", open: true })).server_mid;
+  const others = await Promise.all(Array.from({ length: openMessages }, open));
   const known = { org: "fuzzed", uid: "alice", cid: "room", webhook, delivery: body.id, file };
-  return { key: herald.key, token: await org.token("alice"), ...known };
+  return { key: herald.key, token: await org.token("alice"), ...known, open: [await open(), ...others] };
 }
 
 /** Starts an ordinary conversation, which continues whatever the others send. */

@@ -28,7 +28,7 @@ describe.if(hasRegistry())("the packed server", () => {
     try {
       await server.waitFor(/"msg":"listening"/, 90_000);
       const url = /"url":"(http:[^"]+?)\/?"/.exec(server.output)?.[1] ?? "";
-      for (const path of ["/healthz", "/docs", "/openapi.json", "/console"]) {
+      for (const path of ["/healthz", "/docs", "/openapi.json", "/console", "/llms.txt", "/docs/how-to/receive.md"]) {
         const response = await fetch(url + path);
         expect([path, response.status]).toEqual([path, 200]);
         await response.text();

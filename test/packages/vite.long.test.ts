@@ -100,6 +100,7 @@ describe.if(chromium !== undefined && hasRegistry())("the packed SDK in an app o
       expect(body.items).toEqual([{ id: "bob", connections: 1 }]);
       await organization.sent("alice", { cid, body: "first" });
       await organization.sent("alice", { cid, body: "second" });
+      await page.getByText("alice: first").waitFor(); // heard, or read by the view, whose code is loaded when it is used
       await page.getByText("alice: second").waitFor();
       expect(await page.getByText("alice: ").allTextContents()).toEqual(["alice: first", "alice: second"]);
     } finally {

@@ -27,6 +27,8 @@ def place_of(path):
         return {"before": "01a1f90e-0c4d-7a52-b3c6-5d1f2e3a4b5c"}
     if path.endswith("/scheduled"):
         return {"sendAt": 0, "id": "a"}
+    if path.endswith("/proposals"):
+        return {"expiresAt": 0, "id": "a"}
     if path.endswith("/recipients"):
         return {"index": 0} if "/system-messages/" in path else {"uid": "a", "after": 0}
     if is_deliveries_of_user(path):
@@ -71,7 +73,7 @@ def use_existing(case):
         case.body["organizationId"] = EXISTING["org"]
         if "senderId" in case.body:
             case.body["senderId"] = EXISTING["uid"]
-        for part in ("message", "messageRead"):
+        for part in ("message", "messageRead", "typing"):
             if isinstance(case.body.get(part), dict):
                 case.body[part]["cid"] = EXISTING["cid"]
 
@@ -94,7 +96,7 @@ def before_call(context, case, kwargs):
         case.query["after"] = cursor(place_of(case.path))
         case.query.pop("cursor", None)
     if isinstance(case.body, dict):
-        if isinstance(case.body.get("request"), dict):  # a scheduled send is one of the organization in the path
+        if isinstance(case.body.get("request"), dict):  # a scheduled or proposed send is one of the organization in the path
             case.body["request"]["organizationId"] = unquote(case.path_parameters["org"])
         if isinstance(case.body.get("cidrs"), list):  # JSON Schema knows addresses, but not networks
             case.body["cidrs"] = ["192.0.2.0/24", "2001:db8::/32"]
@@ -106,7 +108,10 @@ def before_call(context, case, kwargs):
             case.body["send_at"] = in_days(1)
         if isinstance(case.body.get("expires_at"), str):  # must lie in the future
             case.body["expires_at"] = "2999-01-01T00:00:00Z"
-        send = case.body.get("request", case.body)  # that of a scheduled send, or the body itself
+        if case.path == "/admin/message/append" and "messageAppend" not in case.body:  # the first of its lines names the message
+            piece = {"id": "none", "offset": 0, "text": "x"}
+            case.body = {"organizationId": "demo", "senderId": "alice", "messageAppend": piece}
+        send = case.body.get("request", case.body)  # that of a scheduled or proposed send, or the body itself
         for part in ("message", "messageSystem", "messageEdit"):
             content = send.get(part) if isinstance(send, dict) else None
             if not isinstance(content, dict):

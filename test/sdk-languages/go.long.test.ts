@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { $ } from "bun";
 import { generateGoModels, goModelsFile } from "../../tools/sdks/go-models.ts";
 import { goVersion, packGo } from "../../tools/sdks/pack-go.ts";
@@ -10,6 +10,7 @@ import { postUnfitOrders, unfitOrders } from "../examples/unfit-orders.ts";
 import { freePort } from "../harness/engines/free-port.ts";
 import { findGo } from "../harness/engines/go.ts";
 import { startHerald, TEST_TOKEN_SECRET } from "../harness/servers/herald.ts";
+import { callsOf, callVariables, prepareForCalls } from "./calls.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const module = "github.com/herald-im/herald/sdk-go";
@@ -27,17 +28,17 @@ const environment = {
   GOMODCACHE: join(folder, "modules"),
 };
 
-/** The program that the Go blocks of a page make: what they import, and their statements in order. */
-function programOf(page: string): string {
-  const text = readPage(page)
-    .blocks.filter(({ language }) => language === "go")
-    .map((block) => block.text)
-    .join("\n");
-  const standard = ["context", "errors", "fmt", "io", "net/http", "os", "strings", "time"].map(
-    (path) => `import "${path}"`,
-  );
-  const imports = text.split("\n").filter((line) => line.startsWith("import "));
-  const statements = text.split("\n").filter((line) => !line.startsWith("import "));
+const standardPackages = ["context", "encoding/json", "errors", "fmt", "io", "net/http", "os", "strings", "time"];
+
+/** A program that runs these statements. They may import packages, each in a line of its own. */
+function programOf(text: string, functions = ""): string {
+  const isImport = (line: string) => line.startsWith("import ");
+  const imports = `${text}\n${functions}`.split("\n").filter(isImport);
+  const withoutImports = (code: string) =>
+    code
+      .split("\n")
+      .filter((line) => !isImport(line))
+      .join("\n");
   const main = `func main() {
   if err := run(context.Background()); err != nil {
     fmt.Println(err)
@@ -45,10 +46,46 @@ function programOf(page: string): string {
   }
 }
 func run(ctx context.Context) error {
-  ${statements.join("\n")}
+  ${withoutImports(text)}
   return nil
-}`;
+}
+${withoutImports(functions)}`;
+  const standard = standardPackages
+    .filter((path) => main.includes(`${basename(path)}.`))
+    .map((path) => `import "${path}"`);
   return ["package main", ...standard, ...imports, main].join("\n");
+}
+
+/** The program that the Go blocks of a page make. */
+function programOfPage(page: string): string {
+  const blocks = readPage(page).blocks.filter(({ language, how }) => language === "go" && how === "main");
+  return programOf(blocks.map(({ text }) => text).join("\n"));
+}
+
+/** A program that makes the calls that pages show in several languages. */
+function programOfCalls(): string {
+  const calls = callsOf("go");
+  const parameters = "ctx context.Context, client *herald.Client, headers http.Header, body []byte, secret string";
+  const functions = calls.map(({ name, text }) => `func ${name}(${parameters}) error {\n${text}\nreturn nil\n}`);
+  const statements = `import herald "${module}"
+client, err := herald.New(herald.Options{URL: os.Getenv("HERALD_URL"), Key: os.Getenv("HERALD_ADMIN_API_KEY")})
+if err != nil {
+  return err
+}
+var named map[string]string
+if err := json.Unmarshal([]byte(os.Getenv("WEBHOOK_HEADERS")), &named); err != nil {
+  return err
+}
+headers := http.Header{}
+for name, value := range named {
+  headers.Set(name, value)
+}
+for _, call := range []func(${parameters}) error{${calls.map(({ name }) => name).join(", ")}} {
+  if err := call(ctx, client, headers, []byte(os.Getenv("WEBHOOK_BODY")), os.Getenv("WEBHOOK_SECRET")); err != nil {
+    return err
+  }
+}`;
+  return programOf(statements, functions.join("\n"));
 }
 
 /** Starts a module elsewhere with these sources, installs the packed SDK as its users do, and builds it. */
@@ -132,7 +169,7 @@ describe.skipIf(go === undefined)("the Go SDK", () => {
   test("does what its page shows", async () => {
     await packGo(go, proxy);
     const sources = mkdtempSync(join(folder, "page-"));
-    await Bun.write(join(sources, "main.go"), programOf("docs/how-to/send-from-go.md"));
+    await Bun.write(join(sources, "main.go"), programOfPage("docs/how-to/send-from-go.md"));
     const program = await build(go, sources);
     await using server = await startHerald({ env: { HERALD_DEMO: "1", HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET } });
     const variables = {
@@ -144,6 +181,34 @@ describe.skipIf(go === undefined)("the Go SDK", () => {
     const id = "[0-9a-f-]{36}";
     const said = `stored as ${id}\nonline: 0\ntrue true\nthere is no such conversation\nalice News\nBob\n1 caketrue\n`;
     expect([exitCode, stdout.toString()]).toEqual([0, expect.stringMatching(new RegExp(`^${said}$`))]);
+  });
+
+  test("makes the calls that pages show in several languages", async () => {
+    await packGo(go, proxy);
+    const sources = mkdtempSync(join(folder, "calls-"));
+    await Bun.write(join(sources, "main.go"), programOfCalls());
+    const program = await build(go, sources);
+    await using server = await startHerald({ env: { HERALD_DEMO: "1" } });
+    await prepareForCalls(server);
+    const variables = callVariables(server);
+    const { exitCode, stdout, stderr } = await $`${program}`.env(variables).nothrow().quiet();
+    expect([stderr.toString(), exitCode, exitCode === 0 ? "" : stdout.toString()]).toEqual(["", 0, ""]);
+  });
+
+  test("copies a reader into a message, as the page about frameworks shows", async () => {
+    await packGo(go, proxy);
+    const sources = mkdtempSync(join(folder, "page-"));
+    await Bun.write(join(sources, "main.go"), programOfPage("docs/how-to/stream-from-a-framework.md"));
+    const program = await build(go, sources);
+    await using server = await startHerald({ env: { HERALD_DEMO: "1" } });
+    const variables = { HERALD_URL: server.url, HERALD_ADMIN_API_KEY: server.key };
+    const { exitCode, stderr } = await $`${program}`.env(variables).nothrow().quiet();
+    expect([exitCode, stderr.toString()]).toEqual([0, ""]);
+    const { body } = await server.admin<{ items: object[] }>(
+      "GET",
+      "/admin/organizations/demo/conversations/welcome/messages",
+    );
+    expect(body.items).toEqual([expect.objectContaining({ from: "alice", body: "We open at ten." })]);
   });
 
   test("is what the example of net/http uses, from the clone and elsewhere: an order that is placed twice is told once", async () => {

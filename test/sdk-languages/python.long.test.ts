@@ -10,6 +10,7 @@ import { eventually } from "../harness/deadline.ts";
 import { freePort } from "../harness/engines/free-port.ts";
 import { findPython, keepEnvironment } from "../harness/engines/python.ts";
 import { startHerald, TEST_TOKEN_SECRET } from "../harness/servers/herald.ts";
+import { callsOf, callVariables, prepareForCalls } from "./calls.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const pins = join(import.meta.dir, "python/requirements.txt");
@@ -46,6 +47,20 @@ describe.skipIf(python === undefined)("the Python SDK", () => {
   const { blocks } = readPage("docs/how-to/send-from-python.md");
   const programs = blocks.filter(({ language }) => language === "python").map(({ text }) => text);
   writeFileSync(page, programs.join("\n\n"));
+  const calls = join(folder, "calls.py");
+  const functions = callsOf("python").map(
+    ({ name, text }) => `def ${name}() -> None:\n${text.trimEnd().replaceAll(/^(?=.)/gm, "    ")}\n\n${name}()\n`,
+  );
+  const client = `import json
+import os
+from herald import Herald
+
+herald = Herald(os.environ["HERALD_URL"], os.environ["HERALD_ADMIN_API_KEY"])
+headers: dict[str, str] = json.loads(os.environ["WEBHOOK_HEADERS"])
+body = os.environ["WEBHOOK_BODY"].encode()
+secret = os.environ["WEBHOOK_SECRET"]
+`;
+  writeFileSync(calls, [client, ...functions].join("\n"));
 
   test("has the models that its generator makes", async () => {
     const generator = await keepEnvironment(found, generatorPins);
@@ -55,7 +70,7 @@ describe.skipIf(python === undefined)("the Python SDK", () => {
   test("is typed, as a program elsewhere sees it", async () => {
     for (const what of [
       ["-p", "herald"],
-      [tests, page, join(root, "examples/fastapi")],
+      [tests, page, calls, join(root, "examples/fastapi")],
     ]) {
       const { stdout } = await $`${python} -m mypy ${what}`.cwd(folder).nothrow().quiet();
       expect(stdout.toString()).toStartWith("Success");
@@ -99,6 +114,14 @@ describe.skipIf(python === undefined)("the Python SDK", () => {
       "",
       expect.stringMatching(new RegExp(`^${lines.join("\n")}\n$`)),
     ]);
+  });
+
+  test("makes the calls that pages show in several languages", async () => {
+    await using server = await startHerald({ env: { HERALD_DEMO: "1" } });
+    await prepareForCalls(server);
+    const variables = callVariables(server);
+    const run = await $`${python} ${calls}`.cwd(folder).env(variables).nothrow().quiet();
+    expect([run.stderr.toString(), run.exitCode]).toEqual(["", 0]);
   });
 
   test.each([

@@ -71,5 +71,17 @@ async function failsWithItsSource(): Promise<string> {
   return "not failed";
 }
 
+async function pipes(): Promise<string> {
+  let calls = 0;
+  const counted = (url: string, init: RequestInit) => {
+    calls++;
+    return fetch(url, init);
+  };
+  const growing = await createAdmin({ url, key, fetch: counted }).stream({ ...send, message: { cid } });
+  for (let written = 0; written < 200; written++) await growing.write("word ".repeat(50)); // waits for answers
+  const { length } = await growing.done();
+  return `piped ${length} characters in ${calls} calls`;
+}
+
 // Then the process must end by itself, as nothing goes on in the background.
-for (const run of [answersWhileSending, leavesTheLoop, aborts, failsWithItsSource]) console.log(await run());
+for (const run of [answersWhileSending, leavesTheLoop, aborts, failsWithItsSource, pipes]) console.log(await run());

@@ -38,6 +38,7 @@ test.each([["node"], [process.execPath]])(
         "left, and its source was returned",
         "aborted with the reason",
         "failed with the error of its source",
+        "piped 50000 characters in 2 calls",
       ],
       stderr: "",
     });

@@ -4,7 +4,9 @@ import { eventually } from "../harness/deadline.ts";
 import { uniqueId } from "../harness/random.ts";
 import { filesOf } from "../harness/servers/files.ts";
 import type { Herald } from "../harness/servers/herald.ts";
+import { createKey } from "../harness/servers/keys.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
+import { proposing } from "../harness/servers/proposing.ts";
 import { hooksOf, startReceiver } from "../harness/servers/receiver.ts";
 import { scheduling } from "../harness/servers/scheduling.ts";
 
@@ -87,8 +89,9 @@ export function describeErasedText(herald: () => Herald, search: Search): void {
   test("what an erased user wrote is in no column of any table", async () => {
     const { org, receiver, answered, cid } = await setUp(herald());
     using _ = receiver;
-    const words = ["name", "body", "parameter", "system", "past", "later"].map((word) => uniqueId(`secret-${word}`));
-    const [name, body, parameter, system, past, later] = words;
+    const named = ["name", "body", "parameter", "system", "past", "later", "proposed", "reason", "decision"];
+    const words = named.map((word) => uniqueId(`secret-${word}`));
+    const [name, body, parameter, system, past, later, proposed, reason, decision] = words;
     await herald().admin("PUT", org.path("users", "alice"), { name });
     await org.sent("alice", {
       cid,
@@ -102,6 +105,11 @@ export function describeErasedText(herald: () => Herald, search: Search): void {
     const { put, messageOf } = scheduling(org);
     const send_at = new Date(Date.now() + 86_400_000).toISOString();
     await put("later", { send_at, request: messageOf("alice", { cid, body: later }) });
+    const proposals = proposing(org);
+    await proposals.put("waiting", { request: messageOf("alice", { cid, body: proposed }), reason });
+    const { key: agent } = await createKey(herald(), { scopes: ["message:propose"] });
+    await proposals.put("decided", { request: messageOf("alice", { cid, body: proposed }), reason }, agent);
+    expect((await proposals.reject("decided", undefined, { reason: decision })).status).toBe(200);
     await answered(2);
     for (const word of words) expect([word, await search(word)]).not.toEqual([word, []]);
     expect((await herald().admin("DELETE", `${org.path("users", "alice")}?messages=erase`)).status).toBe(204);

@@ -3,6 +3,7 @@ import { defaultPayloadLimits } from "../../src/contract/limits.ts";
 import { createOperations } from "../../src/contract/operations/all.ts";
 import type { Operation } from "../../src/contract/operations/operation.ts";
 import type { Problem } from "../harness/clients/wire.ts";
+import { eventually } from "../harness/deadline.ts";
 import { uniqueId } from "../harness/random.ts";
 import { type Answer, useHerald } from "../harness/servers/herald.ts";
 import { callWith, createKey } from "../harness/servers/keys.ts";
@@ -18,6 +19,7 @@ const herald = useHerald({
   },
 });
 
+const { putScheduled, getScheduled, deleteScheduled } = createOperations(defaultPayloadLimits);
 const operations = Object.values<Operation>(createOperations(defaultPayloadLimits));
 const withKey = operations.filter(({ scope }) => scope !== undefined);
 
@@ -27,7 +29,7 @@ const named: Record<string, (ids: Ids) => string[][]> = {
   organization_not_found: ({ org }) => [[org]],
   conversation_not_found: ({ cid }) => [[cid]],
   user_not_found: ({ uid }) => [[uid]],
-  sender_forbidden: ({ uid }) => [[uid]],
+  sender_forbidden: ({ uid }) => [[uid], ["alice"]], // the sender of what is proposed
   sender_not_found: ({ uid, org }) => [[uid, org]],
   sender_not_participant: ({ uid, cid }) => [
     [uid, cid],
@@ -36,9 +38,11 @@ const named: Record<string, (ids: Ids) => string[][]> = {
   sender_not_owner: ({ uid, messageId }) => [[uid, messageId]],
   message_not_found: ({ messageId, systemMid }) => [[messageId], [systemMid]],
   file_not_found: ({ fileId }) => [[fileId]],
-  already_sent: ({ scheduledId }) => [[scheduledId]],
-  not_found: ({ keyId, scheduledId, webhookId, deliveryId, connectionId }) =>
-    [keyId, scheduledId, webhookId, deliveryId, connectionId].map((id) => [id]),
+  own_proposal: ({ proposalId }) => [[proposalId]],
+  already_sent: ({ scheduledId, proposalId }) => [[scheduledId], [proposalId]],
+  message_id_conflict: ({ proposalId }) => [[proposalId]],
+  not_found: ({ keyId, scheduledId, proposalId, webhookId, deliveryId, connectionId, tokenId: sessionId }) =>
+    [keyId, scheduledId, proposalId, webhookId, deliveryId, connectionId, sessionId].map((id) => [id]),
 };
 
 /** Whether a call would make what later calls are to find missing, or remove what they are to find. */
@@ -96,6 +100,15 @@ describe("a refusal of something that the caller named", () => {
     const { key: asOther } = await createKey(herald(), { organization: org, allowed_senders: ["someone else"] });
     const seen = new Map<string, Set<string>>();
     const silent: Refusal[] = [];
+    const note = async (key: string, operation: Operation, ids: Ids) => {
+      for (const refusal of await refusalsOf(key, operation, ids)) {
+        const { operationId, code } = refusal;
+        seen.set(code, (seen.get(code) ?? new Set()).add(operationId));
+        const isAboutScope = code === "insufficient_scope" && refusal.detail.includes("`");
+        const isOfWholeServer = code === "organization_forbidden" && refusal.detail.includes("whole server");
+        if (!isAboutScope && !isOfWholeServer && !namesWhatItMeans(refusal, ids)) silent.push(refusal);
+      }
+    };
     for (const [key, ids] of [
       [everywhere, { ...tenant.shared, uid: "bob" }],
       [everywhere, { ...nothing, org, webhookId: tenant.own.webhookId }],
@@ -108,17 +121,15 @@ describe("a refusal of something that the caller named", () => {
       [tenant.key, nothing],
       [asOther, { ...nothing, org }],
     ] as const) {
-      for (const operation of withKey) {
-        if (changesWhatIsThere(operation, ids, nothing)) continue;
-        for (const refusal of await refusalsOf(key, operation, ids)) {
-          const { operationId, code } = refusal;
-          seen.set(code, (seen.get(code) ?? new Set()).add(operationId));
-          const isAboutScope = code === "insufficient_scope" && refusal.detail.includes("`");
-          const isOfWholeServer = code === "organization_forbidden" && refusal.detail.includes("whole server");
-          if (!isAboutScope && !isOfWholeServer && !namesWhatItMeans(refusal, ids)) silent.push(refusal);
-        }
-      }
+      for (const operation of withKey)
+        if (!changesWhatIsThere(operation, ids, nothing)) await note(key, operation, ids);
     }
+    const due = { ...tenant.own, scheduledId: uniqueId("due") };
+    await note(everywhere, putScheduled, due);
+    const [[, address] = []] = callsOf(getScheduled, due);
+    const isSent = async () => (await herald().admin<{ state: string }>("GET", address ?? "")).body.state !== "waiting";
+    await eventually(async () => (await isSent()) || undefined, "a scheduled send to be sent");
+    await note(everywhere, deleteScheduled, due);
     expect(silent).toEqual([]);
     const provoked = [...seen.keys()];
     expect(Object.keys(named).filter((code) => !provoked.includes(code))).toEqual([]);
@@ -135,6 +146,8 @@ describe("a refusal of something that the caller named", () => {
       "sendSystemMessage conversation_not_found",
       "putScheduled message_not_found",
       "putScheduled sender_not_found",
+      "putProposal message_not_found",
+      "putProposal sender_not_found",
       "listSystemRecipients not_found",
     ]);
   });
@@ -171,6 +184,8 @@ describe("a refusal of something that the caller named", () => {
       [(await org.edit("bob", { id: server_mid, body: "z" })).text, "bob", server_mid],
       [(await org.sendSystem("alice", { cid: hall })).text, hall],
       [(await herald().admin("PUT", org.path("scheduled", "s"), { send_at: at, request: system(ghost) })).text, ghost],
+      [(await herald().admin("PUT", org.path("proposals", "r"), { request: later })).text, unknown],
+      [(await herald().admin("PUT", org.path("proposals", "s"), { request: system(ghost) })).text, ghost],
       [(await herald().admin("GET", org.path("system-messages", everyone, "recipients"))).text, everyone],
       [(await herald().admin("DELETE", org.path("conversations", cid, "participants", ghost))).text, ghost, cid],
       [(await herald().admin("POST", "/admin/keys", { name: "k", scopes: ["*"], organization: hall })).text, hall],
@@ -178,6 +193,7 @@ describe("a refusal of something that the caller named", () => {
       [await lines(org.path("import"), { participant: { cid: hall, uid: "bob" } }), hall],
       [await heard("message_list", { cid: hall }), "alice", hall],
       [await heard("message_list", { cid, before: unknown }), unknown],
+      [await heard("message_reactions_list", { mid: unknown }), unknown],
       [await heard("message_read", { cid: hall }), "alice", hall],
       [await heard("message_read", { cid, ids: [server_mid, unknown] }), unknown],
       [await heard("user_last_activity_subscribe", { id: ghost }), ghost],

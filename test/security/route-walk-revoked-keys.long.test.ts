@@ -30,6 +30,7 @@ const rights = [
   "rotateWebhook",
   "redeliverWebhook",
   "putScheduled",
+  "putProposal",
   "importLines",
 ];
 /** What changes something, or may, and leaves no right: sends, files, what takes away, and what reads with a body. A node may take 5 seconds to refuse it. */
@@ -38,8 +39,10 @@ const others = [
   "sendSystemMessage",
   "sendBatch",
   "markRead",
+  "tellTyping",
   "editMessage",
   "updateReactions",
+  "appendToMessage",
   "recallMessages",
   "recallSystemMessages",
   "createFile",
@@ -50,9 +53,12 @@ const others = [
   "revokeToken",
   "deleteSessions",
   "closeConnection",
+  "endSession",
   "deleteConversation",
   "deleteParticipant",
   "deleteScheduled",
+  "approveProposal",
+  "rejectProposal",
   "deleteWebhook",
   "testWebhook",
   "listOnlineUsers",
@@ -102,7 +108,7 @@ if (cluster !== undefined) {
     for (let attempt = 0; attempt < attempts; attempt++) {
       const target = await createKey(first, { organization: mine.org.id });
       const { id, key } = await createKey(first, { organization });
-      const ids = { ...sharedIds, keyId: target.id, scheduledId: uniqueId("later") };
+      const ids = { ...sharedIds, keyId: target.id, scheduledId: uniqueId("later"), proposalId: uniqueId("proposed") };
       const known = () => callWith(second, key, "GET", mine.org.path());
       expect((await known()).status).toBe(200);
       await end(id);
@@ -123,6 +129,7 @@ if (cluster !== undefined) {
           const ids = {
             ...sharedIds,
             keyId: (await createKey(first, { organization })).id,
+            proposalId: uniqueId("proposed"), // an id is proposed once
           };
           const valid = await call(second, key, ofOperation(ids));
           expect({ organization, isDone: valid.status < 300, text: valid.text }).toMatchObject({ isDone: true });

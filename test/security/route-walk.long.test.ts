@@ -3,6 +3,7 @@ import { frameRequests } from "../../src/contract/connections/frames.ts";
 import { defaultPayloadLimits } from "../../src/contract/limits.ts";
 import { createOperations } from "../../src/contract/operations/all.ts";
 import type { Operation } from "../../src/contract/operations/operation.ts";
+import { callTool, connectMcp } from "../harness/clients/mcp.ts";
 import { openSocket } from "../harness/clients/socket.ts";
 import { openFeed, requestSse } from "../harness/clients/sse.ts";
 import type { Problem } from "../harness/clients/wire.ts";
@@ -11,7 +12,7 @@ import { type Answer, TEST_TOKEN_SECRET, useHerald } from "../harness/servers/he
 import { goodClaims, signToken } from "../harness/servers/tokens.ts";
 import { servedRoutes } from "./served.ts";
 import { canary, contentsOf, createTenant, type Ids, idsOfNothing, type Tenant } from "./tenants.ts";
-import { type Call, callsOf, frames } from "./walk-calls.ts";
+import { argumentsOf, type Call, callsOf, frames } from "./walk-calls.ts";
 
 const herald = useHerald({
   env: {
@@ -40,16 +41,30 @@ const openRoutes = [
   "/openapi.json",
   "/asyncapi.json",
   "/docs",
+  "/docs/guides",
+  "/docs/search.js",
+  "/docs/search.json",
+  "/docs/api/{feature}",
   "/docs/realtime",
   "/docs/errors",
+  "/docs/errors/{code}",
+  "/docs/close-codes/{code}",
+  "/docs/{kind}/{page}",
+  "/llms.txt",
   "/console",
   "/console/demo",
   "/console/assets/{file}",
 ];
 const userRoutes = ["/ws", "/sse"];
+/** Tools are calls of operations. */
+const toolRoute = "POST /mcp";
 
-/** What is open, without what differs between calls and nodes: the samples of a scrape. */
-const lasting = (text: string) => text.replaceAll(/^\w+(\{.*\})? \S+$/gm, "").replaceAll(/\n+/g, "\n");
+/** What is open, without what differs between calls and nodes: the samples of a scrape, and the address of the node. */
+const lasting = (text: string) =>
+  text
+    .replaceAll(/^\w+(\{.*\})? \S+$/gm, "")
+    .replaceAll(/\n+/g, "\n")
+    .replaceAll(/127\.0\.0\.1:\d+/g, "");
 
 const walked = new Map<string, number>();
 
@@ -205,6 +220,30 @@ describe("promise 6: the key of one organization, on every route", () => {
     expect((await socket.closed).code).toBe(4401);
   });
 
+  test("gets by tools the refusals that it gets by requests, whatever it names of another organization", async () => {
+    const { mine, other } = await createTwo();
+    const before = await contentsOf(other);
+    await using mcp = await connectMcp({ url: herald().url, key: mine.key });
+    const { tools } = await mcp.client.listTools();
+    const names = new Set(tools.map(({ name }) => name));
+    const called = withKey.filter(({ operationId }) => names.has(operationId));
+    expect(called.length).toBeGreaterThan(50);
+    for (const operation of called) {
+      for (const ids of [other.own, other.shared, { ...mine.own, org: other.own.org }]) {
+        for (const one of callsAboutOne(operation, ids)) {
+          const { isError, text } = await callTool(mcp.client, operation.operationId, argumentsOf(operation, one));
+          expect({ operation: operation.operationId, isError }).toMatchObject({ isError: true });
+          expect(text).toStartWith("403 organization_forbidden");
+          expectNothingOf(other, { text }, ids);
+        }
+      }
+    }
+    walked.set(toolRoute, called.length);
+    const uri = `herald://organizations/${other.own.org}/conversations/${other.own.cid}/messages`;
+    await expect(mcp.client.readResource({ uri })).rejects.toThrow("403 organization_forbidden");
+    expect(await contentsOf(other)).toBe(before);
+  });
+
   test("sees on open routes what everyone sees", async () => {
     const { mine, other } = await createTwo();
     for (const path of openRoutes) {
@@ -300,6 +339,7 @@ test("the walk has covered everything that a node serves, and there is nothing e
     ...operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`),
     ...openRoutes.map((path) => `GET ${path}`),
     ...userRoutes.map((path) => `ALL ${path}`),
+    toolRoute,
   ];
   expect([...new Set(served)].sort()).toEqual([...new Set(known)].sort());
   const everywhere = [...known, ...Object.keys(frameRequests).map((operation) => `frame ${operation}`)];

@@ -17,6 +17,7 @@ export type Ids = {
   tokenId: string;
   connectionId: string;
   scheduledId: string;
+  proposalId: string;
   webhookId: string;
   deliveryId: string;
   fileId: string;
@@ -50,6 +51,7 @@ export function idsOfNothing(): Ids {
     tokenId: uniqueId("token-canary-of-nothing"),
     connectionId: Bun.randomUUIDv7(),
     scheduledId: uniqueId("later-canary-of-nothing"),
+    proposalId: uniqueId("proposal-canary-of-nothing"),
     webhookId: uniqueId("hook-canary-of-nothing"),
     deliveryId: Bun.randomUUIDv7(),
     fileId: Bun.randomUUIDv7(),
@@ -79,6 +81,12 @@ export async function createTenant(herald: Herald, mark: string): Promise<Tenant
     await herald.admin("PUT", org.path("scheduled", sid), { send_at: new Date(Date.now() + dayMs), request });
     return sid;
   };
+  /** What the bootstrap key proposes, so that the tenant's key, which it made, may not decide it. */
+  const propose = async (pid: string) => {
+    const request = { organizationId: org.id, senderId: "alice", message: { cid: "room", body: `proposed ${mark}` } };
+    await herald.admin("PUT", org.path("proposals", pid), { request, reason: `why ${mark}` });
+    return pid;
+  };
   /** A webhook to a name that does not exist, with a test that failed. */
   const hook = async (wid: string) => {
     await herald.admin("PUT", org.path("webhooks", wid), { url: `https://webhooks.invalid/${mark}` });
@@ -89,6 +97,7 @@ export async function createTenant(herald: Herald, mark: string): Promise<Tenant
     ...(await say("room", await file())),
     systemMid: await notify("notice"),
     scheduledId: await later("later"),
+    proposalId: await propose("proposed"),
     ...(await hook("push")),
   };
   const token = await org.token("alice");
@@ -99,6 +108,7 @@ export async function createTenant(herald: Herald, mark: string): Promise<Tenant
     ...(await say(own.cid, await file())),
     systemMid: await notify(uniqueId(`notice-${mark}`)),
     scheduledId: await later(uniqueId(`later-${mark}`)),
+    proposalId: await propose(uniqueId(`proposed-${mark}`)),
     ...(await hook(uniqueId(`hook-${mark}`))),
   };
   return { org, key, shared, own: { ...own, ...ownSent, tokenId, connectionId }, token };
@@ -116,11 +126,13 @@ export async function contentsOf({ org, key, shared }: Tenant): Promise<string> 
     org.path("messages", shared.messageId),
     org.path("system-messages", shared.systemMid),
     org.path("scheduled"),
+    org.path("proposals"),
     org.path("webhooks"),
     org.path("files", shared.fileId),
     `/files/${shared.fileId}`,
   );
   const keys = (await read("/admin/keys")).replaceAll(/"last_used_at":[^,]*/g, "");
   const contents = [...(await Promise.all(lists.map(read))), keys].join("\n");
-  return contents.replaceAll(/"(requests_per_second|messages_per_second|connections)":\d+/g, ""); // current activity
+  const activity = /"(requests_per_second|messages_per_second|connections)":\d+|"failing":(null|\{[^}]*\})/g; // what goes on
+  return contents.replaceAll(activity, "");
 }

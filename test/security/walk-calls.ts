@@ -8,11 +8,13 @@ const pathIds: Record<string, (ids: Ids) => string> = {
   uid: ({ uid }) => uid,
   cid: ({ cid }) => cid,
   id: ({ keyId }) => keyId,
+  session_id: ({ tokenId }) => tokenId,
   server_mid: ({ messageId }) => messageId,
   jti: ({ tokenId }) => tokenId,
   connection_id: ({ connectionId }) => connectionId,
   mid: ({ systemMid }) => systemMid,
   sid: ({ scheduledId }) => scheduledId,
+  pid: ({ proposalId }) => proposalId,
   wid: ({ webhookId }) => webhookId,
   did: ({ deliveryId }) => deliveryId,
   file_id: ({ fileId }) => fileId,
@@ -38,7 +40,9 @@ const queries: Record<string, (ids: Ids) => string> = {
   since: () => "2020-01-01T00:00:00Z",
   until: () => "2100-01-01T00:00:00Z",
   dry_run: () => "true",
+  history: () => "true",
   devices: () => "true",
+  last_seen: () => "true",
   senderId: ({ uid }) => uid,
   messages: () => "erase",
   state: () => "missing",
@@ -52,6 +56,7 @@ const queries: Record<string, (ids: Ids) => string> = {
   "streamEvents after": ({ messageId }) => `1-${messageId}`,
   "listDeliveries after": () => cursorOf({ before: 1_000_000 }),
   "listScheduled state": () => "waiting",
+  "listProposals state": () => "waiting",
   "listWebhookDeliveries state": () => "failed",
 };
 
@@ -64,10 +69,16 @@ const bodies: Record<string, (ids: Ids) => object> = {
     senderId: uid,
     messageRead: { cid, ids: [messageId] },
   }),
+  tellTyping: ({ org, uid, cid }) => ({ organizationId: org, senderId: uid, typing: { cid, status: "start" } }),
   editMessage: ({ org, uid, messageId }) => ({
     organizationId: org,
     senderId: uid,
     messageEdit: { id: messageId, body: "y" },
+  }),
+  appendToMessage: ({ org, uid, messageId }) => ({
+    organizationId: org,
+    senderId: uid,
+    messageAppend: { id: messageId, offset: 0, text: "y" },
   }),
   updateReactions: ({ org, uid, messageId }) => ({
     organizationId: org,
@@ -89,6 +100,12 @@ const bodies: Record<string, (ids: Ids) => object> = {
     send_at: "2020-01-01T00:00:00Z",
     request: { organizationId: org, senderId: uid, message: { cid, body: "x" } },
   }),
+  putProposal: ({ org, uid, cid }) => ({
+    request: { organizationId: org, senderId: uid, message: { cid, body: "x" } },
+    reason: "y",
+  }),
+  approveProposal: () => ({ reason: "y" }),
+  rejectProposal: () => ({ reason: "y" }),
   putWebhook: () => ({ url: "https://webhooks.invalid/" }),
   putOrganization: () => ({ name: "renamed" }),
   putUser: () => ({ name: "renamed" }),
@@ -103,6 +120,10 @@ const bodyLines: Record<string, (ids: Ids) => object[]> = {
   sendBatch: ({ org, uid, cid }) => [
     { organizationId: org, senderId: uid, message: { cid, body: "x" } },
     { organizationId: org, senderId: uid, messageSystem: { uids: [uid] } },
+  ],
+  appendToMessage: ({ org, uid, messageId }) => [
+    { organizationId: org, senderId: uid, messageAppend: { id: messageId, offset: 0, text: "y" } },
+    { text: "z", done: true },
   ],
   importLines: ({ uid, cid, messageId }) => [
     { user: { id: uid } },
@@ -125,6 +146,7 @@ export const frames: Record<FrameOperation, ((ids: Ids) => object)[]> = {
     ({ messageId }) => ({ cid: "room", ids: [messageId] }),
     ({ cid }) => ({ cid, updated_at: { gt: 0 } }),
   ],
+  message_reactions_list: [({ messageId }) => ({ mid: messageId })],
   ack: [({ messageId, systemMid }) => ({ ids: [messageId, systemMid] })],
   message_read: [
     ({ cid }) => ({ cid }),
@@ -162,11 +184,21 @@ export function callsOf({ operationId, method, path, query, body, lines }: Opera
     ...parameters.map((name) => `?${name}=${(queries[`${operationId} ${name}`] ?? entryOf(queries, name))(ids)}`),
   ];
   const textOf = (all: object[]) => all.map((line) => `${JSON.stringify(line)}\n`).join("");
-  const given =
-    lines !== undefined
-      ? textOf(entryOf(bodyLines, operationId)(ids))
-      : body === undefined
-        ? undefined
-        : entryOf(bodies, operationId)(ids);
-  return searches.map((search) => [method.toUpperCase(), target + search, given]);
+  const given = [
+    ...(body === undefined ? [] : [entryOf(bodies, operationId)(ids)]),
+    ...(lines === undefined ? [] : [textOf(entryOf(bodyLines, operationId)(ids))]),
+  ];
+  return searches.flatMap((search) =>
+    (given.length === 0 ? [undefined] : given).map((one): Call => [method.toUpperCase(), target + search, one]),
+  );
+}
+
+/** A call of an operation as the arguments of its tool. */
+export function argumentsOf({ path }: Operation, [, target, body]: Call): Record<string, unknown> {
+  const [pathname = "", search = ""] = target.split("?");
+  const segments = pathname.split("/");
+  const params = path.split("/").flatMap((name, place): [string, string][] => {
+    return name.startsWith("{") ? [[name.slice(1, -1), decodeURIComponent(segments[place] ?? "")]] : [];
+  });
+  return { ...Object.fromEntries([...params, ...new URLSearchParams(search)]), ...Object(body) };
 }

@@ -1,8 +1,9 @@
 import type { Random } from "../harness/random.ts";
+import type { FeedClimate } from "./climate-feeds.ts";
 import type { InboxClimate } from "./climate-inboxes.ts";
 
 /** The world of one seed: its size, and what goes wrong in it. Times in milliseconds, chances from 0 to 1. */
-export type Climate = ReturnType<typeof chooseClimate> & InboxClimate;
+export type Climate = ReturnType<typeof chooseClimate> & InboxClimate & FeedClimate;
 
 /**
  * Chooses a climate. Each kind of trouble is present in some worlds and absent in others, so that none hides another.
@@ -93,6 +94,7 @@ export const largestHintBytes = 100_000;
 /** `since` recovers messages up to this age; older ones are purged, but not at once. */
 export const maxRecoveredMs = 8_000;
 export const retentionMs = 20_000;
+export const purgeEveryMs = 1_000;
 export const longestTroubleMs = 4_000;
 /** The longest that anything waits for the thread of a node, all its turns together. */
 export const threadMsOf = ({ thread }: Climate) => 100 * thread.turnMs;

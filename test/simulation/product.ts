@@ -3,6 +3,7 @@ import { createSignedTexts } from "../../src/bus/signed-texts.ts";
 import { createGateway } from "../../src/gateway/gateway.ts";
 import { createThreadScheduler } from "../../src/lib/event-loop/thread-scheduler.ts";
 import { createDatabaseClock } from "../../src/lib/time/database-clock.ts";
+import { createFeedStarts } from "../../src/services/feeds.ts";
 import { createExpiry } from "../../src/services/messages/expiry.ts";
 import { createInboxes } from "../../src/services/messages/inboxes.ts";
 import { createRecovery } from "../../src/services/messages/recovery.ts";
@@ -14,6 +15,7 @@ import { planReads } from "../../src/store/reads/read-plan.ts";
 export const product = {
   createDatabaseClock,
   createExpiry,
+  createFeedStarts,
   createGateway,
   createInboxes,
   createInboxWrites,

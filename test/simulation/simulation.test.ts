@@ -8,6 +8,7 @@ const isOneSeed = process.env.TEST_SEED !== undefined;
 const firstSeed = createRandom().seed;
 const seeds = isOneSeed ? 1 : 430;
 const seedsWithInboxes = isOneSeed ? 1 : 200;
+const seedsWithFeeds = isOneSeed ? 1 : 100;
 
 describe("several nodes, writers and clients on a failing bus", () => {
   test(
@@ -19,6 +20,12 @@ describe("several nodes, writers and clients on a failing bus", () => {
   test(
     "every inbox, count and page agrees with the log, and so does what connections hear of them",
     () => expectWhole(firstSeed, seedsWithInboxes, { product, hasInboxes: true }),
+    searchTimeoutMs,
+  );
+
+  test.each([false, true])(
+    "every feed shows the log in order, without a hole, and what is gone without its text (inboxes: %p)",
+    (hasInboxes) => expectWhole(firstSeed, seedsWithFeeds, { product, hasFeeds: true, hasInboxes }),
     searchTimeoutMs,
   );
 

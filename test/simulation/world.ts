@@ -6,11 +6,14 @@ import {
   headCheckMs,
   longestTroubleMs,
   pickOrganization,
+  purgeEveryMs,
   retentionMs,
   threadMsOf,
 } from "./climate.ts";
+import { chooseFeeds, noFeeds } from "./climate-feeds.ts";
 import { chooseInboxes, noInboxes } from "./climate-inboxes.ts";
 import { judgeEnds } from "./judge/ends.ts";
+import { judgeFeeds } from "./judge/feeds.ts";
 import { judgeListings } from "./judge/inbox-answers.ts";
 import { judge } from "./judge/judge.ts";
 import { judgeMarks } from "./judge/marks.ts";
@@ -19,7 +22,8 @@ import { runBurst } from "./models/burst.ts";
 import { describe } from "./models/changes.ts";
 import { type Hearing, recordSession, runClient } from "./models/client.ts";
 import { createCluster } from "./models/cluster.ts";
-import { createDatabase, type Database } from "./models/database.ts";
+import { type Reading, type Refusal, runConsumer } from "./models/consumer.ts";
+import { createDatabase, type Database, type FeedFlaw } from "./models/database.ts";
 import type { ExpiryFlaw } from "./models/expiries.ts";
 import type { InboxFlaw } from "./models/inbox-rows.ts";
 import { type Listing, runMarker } from "./models/marker.ts";
@@ -40,9 +44,12 @@ export type Variant = {
   checksHeadsOnConnect?: boolean;
   /** Whether system messages are kept in inboxes and taken back, and messages expire; false by default. */
   hasInboxes?: boolean;
+  /** Whether consumers follow the feeds of organizations; false by default. */
+  hasFeeds?: boolean;
   /** Bugs of the database that are to be found. */
   inboxFlaw?: InboxFlaw;
   expiryFlaw?: ExpiryFlaw;
+  feedFlaw?: FeedFlaw;
   /** Traits of the world for any seed, for what only rare worlds show. */
   climate?: Partial<Climate>;
 };
@@ -59,7 +66,15 @@ export type Report = {
    * How many organizations there were, how often work waited for a thread, how often a node wrote to a part of a topic, and how
    * often an inbox was listed.
    */
-  figures: { organizations: number; waits: number; partWrites: number; listings: number };
+  figures: {
+    organizations: number;
+    waits: number;
+    partWrites: number;
+    listings: number;
+    /** How many events consumers of feeds were shown, and how often a cursor was refused. */
+    shown: number;
+    refusals: number;
+  };
 };
 
 /** Plays the world of one seed to its end, and judges it. The same seed and variant give the same report. */
@@ -68,12 +83,13 @@ export function simulate(seed: number, variant: Variant, isTraced = false): Repo
 }
 
 function runWorld(seed: number, variant: Variant, isTraced: boolean, time: SimulatedTime): Report {
-  const { product, writing = "announces after the commit", checksHeadsOnConnect = true, hasInboxes = false } = variant;
+  const { product, writing = "announces after the commit", checksHeadsOnConnect = true } = variant;
+  const { hasInboxes = false, hasFeeds = false } = variant;
   const random = createRandom(seed);
   const traits = { ...chooseClimate(random), ...(hasInboxes ? chooseInboxes(random) : noInboxes) };
-  const climate = { ...traits, ...variant.climate };
-  const { inboxFlaw: inboxes, expiryFlaw: expiry } = variant;
-  const flaws = { keepsTexts: writing === "keeps texts that are taken back", inboxes, expiry };
+  const climate = { ...traits, ...(hasFeeds ? chooseFeeds(random) : noFeeds), ...variant.climate };
+  const { inboxFlaw: inboxes, expiryFlaw: expiry, feedFlaw } = variant;
+  const flaws = { keepsTexts: writing === "keeps texts that are taken back", inboxes, expiry, feeds: feedFlaw };
   const database = createDatabase(time.now, flaws);
   const orgs = names("o", climate.organizations);
   const uids = names("u", climate.users);
@@ -82,6 +98,7 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
   const trace: string[] = [];
   const hearings: Hearing[] = [];
   const listings: Listing[] = [];
+  const feeds = { readings: [] as Reading[], refusals: [] as Refusal[] };
   const announcedAt = new Map<string, number>();
   const isActive = () => time.now() < climate.activeMs;
   let isOver = false;
@@ -118,6 +135,7 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
     const uid = uids[random.integer(0, uids.length - 1)] ?? "";
     return runClient({ ...shared, hearings, pickNode, isOver: () => isOver }, org, uid);
   });
+  act(climate.consumers, () => runConsumer({ ...shared, ...feeds, orgs, pickNode, isOver: () => isOver }));
   act(climate.bursts, () => runBurst({ ...shared, orgs, pickNode }));
   act(climate.restarts, cluster.restartNode);
   act(climate.bus.outages, cluster.breakBus);
@@ -125,7 +143,7 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
   act(climate.failovers, cluster.failOver);
   act(climate.isPurged ? 1 : 0, async () => {
     for (;;) {
-      await pause(1_000);
+      await pause(purgeEveryMs);
       for (const org of orgs) database.purge(org, time.now() - retentionMs);
     }
   });
@@ -136,7 +154,7 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
     broken.push(`the world fails: ${error}`);
   }
   const history = { ...cluster, climate, hearings, announcedAt, organization: database.get, endedAt: time.now() };
-  broken.push(...judge(history), ...judgeListings(history, listings));
+  broken.push(...judge(history), ...judgeListings(history, listings), ...judgeFeeds(database.get, feeds));
   for (const org of orgs.map(database.get))
     broken.push(...judgeReads(org), ...judgeMarks(org, time.now()), ...judgeEnds(history, org));
   const heardUntilNow = hearings.map((hearing) => ({ ...hearing }));
@@ -153,6 +171,11 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
     waits: sum(({ thread }) => thread.waits),
     partWrites: sum((node) => node.partWrites),
     listings: listings.length,
+    shown: feeds.readings.reduce(
+      (total, { lines }) => total + lines.filter(({ name }) => name !== undefined).length,
+      0,
+    ),
+    refusals: feeds.refusals.length,
   };
   return { seed, broken, trace, hearings: heardUntilNow, figures };
 }

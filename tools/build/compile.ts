@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { Glob } from "bun";
 import packageJson from "../../package.json" with { type: "json" };
 import { bundleConsole } from "../../src/server/console/bundle.ts";
+import { listGuides, readGuide } from "../../src/server/guides/files.ts";
 import { createFolder } from "./folder.ts";
 import { fetchRuntime } from "./runtime.ts";
 import type { Target } from "./targets.ts";
@@ -28,7 +29,10 @@ export async function compileHerald(outfile: string, target?: Target): Promise<v
     splitting: true,
     bytecode: true,
     sourcemap: "inline",
-    files: { [resolve(root, "src/server/console/bundle.ts")]: await embeddedConsole() },
+    files: {
+      [resolve(root, "src/server/console/bundle.ts")]: await embeddedConsole(),
+      [resolve(root, "src/server/guides/files.ts")]: await embeddedGuides(),
+    },
     compile: {
       outfile: join(folder.path, "herald"),
       ...(target && { target: target.compile, executablePath: await fetchRuntime(target.runtime, folder.path) }),
@@ -70,5 +74,15 @@ async function embeddedConsole(): Promise<string> {
     });
     export const bundleConsole = async () =>
       new Map(files.map(([name, { type, etag, bytes }]) => [name, { type, etag, bytes: decode(bytes) }]));
+  `;
+}
+
+/** A module like `src/server/guides/files.ts` that contains the pages. */
+async function embeddedGuides(): Promise<string> {
+  const pages = await Promise.all((await listGuides()).map(async (name) => [name, await readGuide(name)] as const));
+  return `
+    const pages = new Map(${JSON.stringify(pages)});
+    export const listGuides = async () => [...pages.keys()];
+    export const readGuide = async (name) => pages.get(name) ?? "";
   `;
 }

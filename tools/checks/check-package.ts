@@ -13,17 +13,19 @@ const folder = "sdk";
 // Bytes of what a page loads first, minified and compressed by brotli: without what is imported only when it is needed, and without
 // other packages.
 const budgets = [
-  { what: "client", entries: ["index.js"], atMost: 4_750 },
-  { what: "client and React", entries: ["react.js"], atMost: 5_500 },
+  { what: "client", entries: ["index.js"], atMost: 4_950 },
+  { what: "client and React", entries: ["react.js"], atMost: 5_650 },
 ];
 // The package is ESM only, so CommonJS needs a dynamic import, and before Node 16 `exports` was unknown.
 const acceptedProblems = new Set(["CJSResolvesToESM", "NoResolution"]);
 const oldResolution = "node10";
 
-// What `herald` may have: the sources of the server, of the command line and of the console, which are bundled at the start.
-const ofServer = /^(bin|console|sdk|src)\/|^(CHANGELOG\.md|LICENSE|README\.md|package\.json|tsconfig\.json)$/;
+// What `herald` may have: the sources of the server, of the command line and of the console, which are bundled at the start, and the
+// pages that the server shows.
+const ofServer =
+  /^(bin|console|sdk|src)\/|^docs\/(tutorial|how-to|reference|explanation)\/[\w-]+\.md$|^(CHANGELOG\.md|LICENSE|README\.md|package\.json|tsconfig\.json)$/;
 const ofTests = /\.test\.tsx?$|\/testing\//;
-const serverAtMost = 1_000_000;
+const serverAtMost = 1_340_000; // of which the pages are 190,000
 
 buildSdk();
 const problems = [

@@ -1,18 +1,26 @@
 import { useRef } from "preact/hooks";
 import type { DirectoryEntry } from "../../../sdk/types.ts";
+import { useAwaited } from "../../state/awaited.ts";
+import { useConsole } from "../../state/context.ts";
 import { useThread } from "../../state/conversation/use-thread.ts";
 import { useTold } from "../../state/told.ts";
 import { FeedBadge } from "../feed-badge.tsx";
+import { LongList } from "../long-list.tsx";
 import { Problem } from "../problem.tsx";
 import { Empty, More, Waiting } from "../states.tsx";
 import { Gone, Said } from "./said.tsx";
 
 type Props = { org: string; cid: string; participants: readonly DirectoryEntry[] };
 
+const rowHeight = 120;
+
 /** The messages of a conversation, newest first. New ones appear by themselves, if the key may watch what is delivered. */
 export function History({ org, cid, participants }: Props) {
+  const { can, link } = useConsole();
   const { thread, isLoading, error, standing, arrived, reload, more } = useThread(org, cid);
   const asked = useRef<string | undefined>(undefined);
+  const isAwaited = thread === undefined && error === undefined;
+  useAwaited(isAwaited);
   useTold(arrived, "message");
   return (
     <>
@@ -27,27 +35,38 @@ export function History({ org, cid, participants }: Props) {
         )}
       </div>
       {error !== undefined && <Problem error={error} retry={reload} />}
-      {thread === undefined && error === undefined && <Waiting what="messages" />}
-      {thread?.entries.length === 0 && <Empty title="No messages yet" />}
+      {isAwaited && <Waiting what="messages" />}
+      {thread?.entries.length === 0 && (
+        <Empty title="No messages yet">
+          {can("message:send") && (
+            <a class="button small" href={link("compose", undefined, { kind: "message", cid })}>
+              Send the first
+            </a>
+          )}
+        </Empty>
+      )}
       {thread !== undefined && thread.entries.length > 0 && (
-        <ol class="rows" aria-label="Messages, newest first">
-          {thread.entries.map((entry) => (
-            <li key={entry.id}>
-              {entry.is === "said" ? (
-                <Said
-                  message={entry.message}
-                  participants={participants}
-                  onAsk={() => {
-                    asked.current = entry.id;
-                  }}
-                  onChange={() => standing?.is !== "open" && reload()}
-                />
-              ) : (
-                <Gone by={entry.by} catchesFocus={asked.current === entry.id} />
-              )}
-            </li>
-          ))}
-        </ol>
+        <LongList
+          label="Messages, newest first"
+          items={thread.entries}
+          hasMore={thread.older !== undefined}
+          rowHeight={rowHeight}
+        >
+          {(entry) =>
+            entry.is === "said" ? (
+              <Said
+                message={entry.message}
+                participants={participants}
+                onAsk={() => {
+                  asked.current = entry.id;
+                }}
+                onChange={() => standing?.is !== "open" && reload()}
+              />
+            ) : (
+              <Gone by={entry.by} catchesFocus={asked.current === entry.id} />
+            )
+          }
+        </LongList>
       )}
       <More hasMore={thread?.older !== undefined} isLoading={isLoading} more={more} />
     </>

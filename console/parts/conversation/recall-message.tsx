@@ -25,7 +25,7 @@ export function RecallMessage({ message, suggestions, onRecalled, onClose }: Pro
     <Confirm
       title={`Take back the message of ${from}?`}
       verb="Take back"
-      isBusy={recall.isBusy}
+      isBusy={recall.isBusy || senderId === ""}
       onConfirm={() => recall.run()}
       onClose={onClose}
     >
@@ -36,6 +36,7 @@ export function RecallMessage({ message, suggestions, onRecalled, onClose }: Pro
       <TextField
         label="Taken back by (user)"
         hint="Someone who takes part in the conversation."
+        error={senderId === "" ? "Enter the user who takes it back." : undefined}
         value={senderId}
         onChange={setSenderId}
         suggestions={me.allowed_senders ?? suggestions}

@@ -1,7 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { DirectoryEntry, ListedMessage } from "../../../sdk/types.ts";
 import { useConsole } from "../../state/context.ts";
+import { Badge } from "../badge.tsx";
 import { Manner } from "../manner.tsx";
+import { MessageLink } from "../message-link.tsx";
 import { DeliveryReport } from "../reports/delivery-report.tsx";
 import { Time } from "../time.tsx";
 import { AttachedFiles } from "./attached-files.tsx";
@@ -19,7 +21,7 @@ type Props = {
 
 /** A message of a conversation, what the key may do about it, and who has it. */
 export function Said({ message, participants, onAsk, onChange }: Props) {
-  const { from, body, attachments, x, created_at, edited_at, reactions, _id } = message;
+  const { from, body, attachments, x, created_at, edited_at, open, reactions, _id } = message;
   const { can, me } = useConsole();
   const [isOpen, setIsOpen] = useState(false);
   const [asks, setAsks] = useState<"edit" | "recall">();
@@ -32,12 +34,14 @@ export function Said({ message, participants, onAsk, onChange }: Props) {
   const close = () => setAsks(undefined);
   const what = body === "" ? (attachments[0]?.file_name ?? "") : body.slice(0, 40);
   return (
-    <article class="said">
+    <article class="said" aria-busy={open}>
       <div class="said-head">
         <span>
           <strong>{from}</strong>{" "}
           <span class="fine">
-            <Time at={created_at} />
+            <MessageLink kind="message" id={_id}>
+              <Time at={created_at} />
+            </MessageLink>
             {edited_at !== undefined && (
               <>
                 {" · edited "}
@@ -47,10 +51,11 @@ export function Said({ message, participants, onAsk, onChange }: Props) {
             <Manner of={message} />
           </span>
         </span>
+        {open && <Badge tone="ok">being written</Badge>}
         <span class="spacer" />
         {can("message:edit") && (
           <span class="together">
-            {mayEdit && (
+            {mayEdit && !open && (
               <button type="button" class="small" aria-label={`Edit “${what}”`} onClick={() => ask("edit")}>
                 Edit
               </button>
@@ -67,7 +72,7 @@ export function Said({ message, participants, onAsk, onChange }: Props) {
       {hasParameters && <pre class="code">{JSON.stringify(x, undefined, 2)}</pre>}
       <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
         <summary>Who has it</summary>
-        {isOpen && <DeliveryReport sent={{ kind: "message", id: _id }} names={participants} />}
+        {isOpen && <DeliveryReport key={open} sent={{ kind: "message", id: _id }} names={participants} />}
       </details>
       {asks === "edit" && <EditMessage message={message} onEdited={onChange} onClose={close} />}
       {asks === "recall" && (

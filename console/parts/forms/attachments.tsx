@@ -1,6 +1,7 @@
 import type { AttachmentDraft, Upload } from "../../state/composing/draft.ts";
 import { attachmentKey, type Uploads } from "../../state/composing/uploads.ts";
 import { formatBytes } from "../format-bytes.ts";
+import { Prose } from "../prose.tsx";
 import { TextField } from "./field.tsx";
 
 type Props = {
@@ -38,7 +39,7 @@ export function Attachments({ attachments, mistakes, uploads, onChange }: Props)
           </button>
           {mistakes[`attachments/${index}`] !== undefined && (
             <p class="field-error" role="alert">
-              {mistakes[`attachments/${index}`]}
+              <Prose text={mistakes[`attachments/${index}`] ?? ""} />
             </p>
           )}
         </fieldset>

@@ -1,6 +1,8 @@
+import type { Call } from "../../state/code/actions.ts";
 import type { TextFault } from "../../state/composing/check-json.ts";
 import type { Draft, Kind } from "../../state/composing/draft.ts";
 import type { Uploads } from "../../state/composing/uploads.ts";
+import { Code } from "../code/code.tsx";
 import { Attachments } from "./attachments.tsx";
 import { Audience } from "./audience.tsx";
 import { AreaField, TextField } from "./field.tsx";
@@ -20,7 +22,8 @@ type Props = {
   /** The id of the send if none is typed. */
   placeholderId: string;
   isBusy: boolean;
-  request: unknown;
+  /** The send as a call of the API. */
+  call: Call;
   /** Absent if the key may not upload. */
   uploads: Uploads | undefined;
   onChange: (change: Partial<Draft>) => void;
@@ -42,7 +45,7 @@ export function ComposeForm(props: Props) {
     xFault,
     placeholderId,
     isBusy,
-    request,
+    call,
     uploads,
     onChange,
     onDryRun,
@@ -107,7 +110,7 @@ export function ComposeForm(props: Props) {
       <JsonEditor label="x, custom parameters" value={draft.x} onChange={(x) => onChange({ x })} fault={xFault} />
       <SendTime sendAt={draft.sendAt} mistake={mistakes.send_at} onChange={(sendAt) => onChange({ sendAt })} />
       <SilenceAndExpiry draft={draft} mistake={mistakes.expires_at} onChange={onChange} />
-      <Fold summary="Id and request as JSON" isWrong={mistakes.id !== undefined}>
+      <Fold summary="Id of the send" isWrong={mistakes.id !== undefined}>
         <TextField
           label="Id of the send"
           isOptional
@@ -118,7 +121,9 @@ export function ComposeForm(props: Props) {
           hint={isLater ? idOfScheduled : idOfSend}
           isId
         />
-        <pre class="code">{JSON.stringify(request, undefined, 2)}</pre>
+      </Fold>
+      <Fold summary="The same as code">
+        <Code calls={[call]} />
       </Fold>
       <div class="actions">
         <button type="button" disabled={isBusy} onClick={onDryRun}>

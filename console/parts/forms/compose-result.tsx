@@ -4,6 +4,7 @@ import type { Accepted, DryRun, Sent } from "../../state/composing/submission.ts
 import { useConsole } from "../../state/context.ts";
 import { Badge } from "../badge.tsx";
 import { Fact, Facts } from "../facts.tsx";
+import { MessageLink } from "../message-link.tsx";
 import { DeliveryReport } from "../reports/delivery-report.tsx";
 import { Time } from "../time.tsx";
 
@@ -78,11 +79,19 @@ function SentResult({ sent }: { sent: Sent }) {
       <Facts>
         {answer.server_mid !== undefined && (
           <Fact name="server_mid" isMono>
-            {answer.server_mid}
+            <MessageLink kind="message" id={answer.server_mid}>
+              {answer.server_mid}
+            </MessageLink>
           </Fact>
         )}
         <Fact name="mid" isMono>
-          {answer.mid}
+          {kind === "message" ? (
+            answer.mid
+          ) : (
+            <MessageLink kind={kind} id={answer.mid} from={senderId}>
+              {answer.mid}
+            </MessageLink>
+          )}
         </Fact>
         <Fact name="t" isMono>
           {answer.t}

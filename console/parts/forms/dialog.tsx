@@ -1,11 +1,20 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 
-type DialogProps = { title: string; onClose: () => void; children: ComponentChildren };
+type DialogProps = {
+  title: string;
+  onClose: () => void;
+  /** Why it does not close on Escape, which tells this then. Only a button inside closes such a dialog. */
+  stays?: string;
+  /** The class of its style, if it has one of its own. */
+  kind?: string;
+  children: ComponentChildren;
+};
 
-/** A modal dialog. The browser keeps the focus inside, closes it on Escape, and then restores the focus. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+/** A modal dialog. The browser keeps the focus inside, closes it on Escape unless it `stays`, and then restores the focus. */
+export function Dialog({ title, onClose, stays, kind, children }: DialogProps) {
   const id = useId();
+  const [isHeld, setIsHeld] = useState(false);
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const opener = document.activeElement;
@@ -14,10 +23,22 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
     };
   }, []);
+  const hold = (event: Event) => {
+    if (stays === undefined) return;
+    event.preventDefault();
+    setIsHeld(true);
+  };
+  // A browser closes a dialog on the second Escape, whatever the page says to it.
+  const closed = () => (stays === undefined ? onClose() : element.current?.showModal());
   return (
-    <dialog ref={element} aria-labelledby={id} onClose={onClose}>
+    <dialog ref={element} class={kind} aria-labelledby={id} onCancel={hold} onClose={closed}>
       <h2 id={id}>{title}</h2>
       {children}
+      {isHeld && (
+        <p class="field-error" role="alert">
+          {stays}
+        </p>
+      )}
     </dialog>
   );
 }

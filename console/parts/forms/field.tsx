@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
+import { Prose } from "../prose.tsx";
 
 type Frame = {
   label: string;
@@ -40,7 +41,7 @@ export function Field({
       )}
       {error !== undefined && (
         <p class="field-error" id={`${id}-error`}>
-          {error}
+          <Prose text={error} />
         </p>
       )}
     </div>
@@ -117,18 +118,23 @@ export function AreaField({ value, onChange, rows = 3, isId, ...frame }: AreaPro
   );
 }
 
-type ChoiceProps = Frame & {
-  value: string;
-  onChange: (value: string) => void;
-  options: readonly (readonly [value: string, label: string])[];
+type ChoiceProps<Value extends string> = Frame & {
+  value: Value;
+  onChange: (value: Value) => void;
+  options: readonly (readonly [value: Value, label: string])[];
 };
 
 /** A choice of one option. */
-export function ChoiceField({ value, onChange, options, ...frame }: ChoiceProps) {
+export function ChoiceField<Value extends string>({ value, onChange, options, ...frame }: ChoiceProps<Value>) {
+  function choose(chosen: string): void {
+    const option = options.find(([one]) => one === chosen);
+    if (option !== undefined) onChange(option[0]);
+  }
+
   return (
     <Field {...frame}>
       {(control) => (
-        <select {...control} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+        <select {...control} value={value} onChange={({ currentTarget }) => choose(currentTarget.value)}>
           {options.map(([option, label]) => (
             <option key={option} value={option}>
               {label}
@@ -137,5 +143,35 @@ export function ChoiceField({ value, onChange, options, ...frame }: ChoiceProps)
         </select>
       )}
     </Field>
+  );
+}
+
+type ChecksProps<Value extends string> = {
+  label: string;
+  options: readonly (readonly [value: Value, meaning: string])[];
+  chosen: readonly Value[];
+  onToggle: (value: Value) => void;
+  error: string | undefined;
+};
+
+/** A choice of any of several values. */
+export function ChecksField<Value extends string>({ label, options, chosen, onToggle, error }: ChecksProps<Value>) {
+  return (
+    <fieldset class="checks">
+      <legend>{label}</legend>
+      {options.map(([value, meaning]) => (
+        <label key={value}>
+          <input type="checkbox" checked={chosen.includes(value)} onChange={() => onToggle(value)} />
+          <span>
+            <code>{value}</code> <span class="fine">{meaning}</span>
+          </span>
+        </label>
+      ))}
+      {error !== undefined && (
+        <p class="field-error" role="alert">
+          <Prose text={error} />
+        </p>
+      )}
+    </fieldset>
   );
 }

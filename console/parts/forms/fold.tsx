@@ -4,12 +4,12 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 type Props = {
   summary: string;
   /** Whether a field in it is wrong: it then opens, so that the field can be seen and focused. */
-  isWrong: boolean;
+  isWrong?: boolean;
   children: ComponentChildren;
 };
 
 /** Fields that few people need, folded away. */
-export function Fold({ summary, isWrong, children }: Props) {
+export function Fold({ summary, isWrong = false, children }: Props) {
   const box = useRef<HTMLDetailsElement>(null);
   useLayoutEffect(() => {
     if (isWrong && box.current !== null) box.current.open = true;

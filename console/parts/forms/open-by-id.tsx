@@ -1,9 +1,12 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useConsole } from "../../state/context.ts";
 import { TextField } from "./field.tsx";
 
-/** Opens the page of a user or a conversation whose id is known. */
-export function OpenById({ page, label }: { page: "users" | "conversations"; label: string }) {
+type Props = { page: "users" | "conversations"; label: string; children?: ComponentChildren };
+
+/** Opens the page of a user or a conversation whose id is known. `children` stand beside that. */
+export function OpenById({ page, label, children }: Props) {
   const { link } = useConsole();
   const [id, setId] = useState("");
   return (
@@ -14,8 +17,9 @@ export function OpenById({ page, label }: { page: "users" | "conversations"; lab
         if (id !== "") location.hash = link(page, id);
       }}
     >
-      <TextField label={label} value={id} onChange={setId} isId />
+      <TextField label={label} value={id} onChange={setId} isId required />
       <button type="submit">Open</button>
+      {children}
     </form>
   );
 }

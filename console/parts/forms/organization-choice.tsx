@@ -22,7 +22,7 @@ export function OrganizationChoice({ organizations }: { organizations: Organizat
   if (me.organization !== null) {
     return (
       <p class="organization">
-        <span class="quiet">Organization</span> <strong>{me.organization}</strong>
+        <span class="quiet">Organization</span> <strong title={me.organization}>{me.organization}</strong>
       </p>
     );
   }

@@ -1,6 +1,9 @@
 import { timeOf } from "../../state/composing/draft.ts";
 import { TimeChoice, zoneHint } from "./time-choice.tsx";
 
+/** The time that is proposed for a later send, in minutes from now. */
+export const proposedInMinutes = 60;
+
 type Props = {
   /** A local time as typed, or `undefined` for now. */
   sendAt: string | undefined;
@@ -19,7 +22,7 @@ export function SendTime({ sendAt, mistake, onChange }: Props) {
       label="Send at"
       hint={isPast ? "This time has passed, so it is sent at once." : zoneHint}
       time={sendAt}
-      proposedInMinutes={60}
+      proposedInMinutes={proposedInMinutes}
       mistake={mistake}
       onChange={onChange}
     />

@@ -1,16 +1,26 @@
+import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
+import { useConsole } from "../../state/context.ts";
+import { timeOfDay } from "../time.tsx";
+
+/** A value at a time in milliseconds; `null` leaves a gap. */
+export type Point = { at: number; value: number | null };
 
 type ChartProps = {
   title: string;
-  /** The values, oldest first, two seconds apart. `null` leaves a gap. */
-  values: readonly (number | null)[];
+  /** The values of the last half an hour at most, oldest first. */
+  points: readonly Point[];
   unit: string;
   hint?: string;
+  /** Where the number leads. */
+  href?: string;
 };
 
 const width = 240;
 const height = 56;
-const slots = 60;
+const shortestMs = 120_000;
+const longestMs = 30 * 60_000;
+const gapMs = 40_000; // nobody looked for so long
 
 /** A number with only its significant digits. */
 export function shorten(value: number): string {
@@ -19,30 +29,36 @@ export function shorten(value: number): string {
   return Math.round(value).toLocaleString("en-GB");
 }
 
-/** The latest value as a number and the last two minutes as a line. Screen readers announce numbers. */
-export function Chart({ title, values, unit, hint }: ChartProps) {
+/** The latest value as a number, and what was before as a line. Screen readers announce numbers. */
+export function Chart({ title, points: all, unit, hint, href }: ChartProps) {
   const id = useId();
-  const known = values.filter((value) => value !== null);
-  const last = values.at(-1) ?? null;
+  const { asOf } = useConsole();
+  const { value: last = null, at: now = 0 } = all.at(-1) ?? {};
+  const points = all.filter(({ at }) => now - at <= longestMs);
+  const windowMs = Math.max(shortestMs, now - (points[0]?.at ?? now));
+  const known = points.flatMap(({ value }) => value ?? []);
   const most = Math.max(0, ...known);
   const top = niceTop(most);
-  const x = (index: number) => width - (values.length - 1 - index) * (width / (slots - 1));
+  const x = (at: number) => width - (now - at) * (width / windowMs);
   const y = (value: number) => height - 1 - (value / top) * (height - 4);
-  const lines = segments(values).map((line) =>
-    line.map(([index, value]) => `${x(index).toFixed(1)},${y(value).toFixed(1)}`),
-  );
-  const told = last === null ? "no data yet" : `${shorten(last)} ${unit}`;
+  const lines = segments(points).map((line) => line.map(([at, value]) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`));
+  const time = asOf === undefined ? unit : `${unit === "now" ? "" : `${unit}, `}as of ${timeOfDay(asOf)}`;
+  const told = last === null ? "no data yet" : `${shorten(last)} ${time}`;
+  const peak = `peak ${shorten(most)}${unit === "now" ? "" : ` ${unit}`}, ${spanOf(now - (points[0]?.at ?? now))}`;
   return (
     <figure class="chart">
       <figcaption id={id}>{title}</figcaption>
       <p class="figure">
-        {last === null ? <span class="quiet">–</span> : shorten(last)} <span class="unit">{unit}</span>
+        <Figure href={href} name={`${title}: ${told}`}>
+          {last === null ? <span class="quiet">–</span> : shorten(last)}
+        </Figure>{" "}
+        <span class="unit">{time}</span>
       </p>
       <svg
         viewBox={`0 0 ${width} ${height}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${title}: ${told}; peak of the last two minutes ${shorten(most)}`}
+        aria-label={`${title}: ${told}; ${peak}`}
       >
         <line class="base" x1="0" x2={width} y1={height - 0.5} y2={height - 0.5} />
         {lines.map((line) => (
@@ -54,8 +70,17 @@ export function Chart({ title, values, unit, hint }: ChartProps) {
           </g>
         ))}
       </svg>
-      <p class="fine">{hint ?? `peak ${shorten(most)}`}</p>
+      <p class="fine">{hint ?? peak}</p>
     </figure>
+  );
+}
+
+function Figure({ href, name, children }: { href: string | undefined; name: string; children: ComponentChildren }) {
+  if (href === undefined) return <>{children}</>;
+  return (
+    <a href={href} aria-label={name}>
+      {children}
+    </a>
   );
 }
 
@@ -65,14 +90,26 @@ function niceTop(most: number): number {
   return [1, 2, 5, 10].map((times) => times * power).find((top) => top >= most) ?? most;
 }
 
-function segments(values: readonly (number | null)[]): [index: number, value: number][][] {
+/** For how long there are values: `last 40 s`, `last 30 min`. */
+function spanOf(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds > 110 ? `last ${Math.round(seconds / 60)} min` : `last ${seconds} s`;
+}
+
+function segments(points: readonly Point[]): [at: number, value: number][][] {
   const lines: [number, number][][] = [];
-  let line: [number, number][] = [];
-  for (const [index, value] of values.entries()) {
-    if (value === null) line = [];
+  let line: [number, number][] | undefined;
+  let before = 0;
+  for (const { at, value } of points) {
+    if (at - before > gapMs) line = undefined;
+    before = at;
+    if (value === null) line = undefined;
     else {
-      if (line.length === 0) lines.push(line);
-      line.push([index, value]);
+      if (line === undefined) {
+        line = [];
+        lines.push(line);
+      }
+      line.push([at, value]);
     }
   }
   return lines;

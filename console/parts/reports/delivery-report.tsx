@@ -1,24 +1,39 @@
 import { useEffect, useState } from "preact/hooks";
 import { useConsole, useOrganization } from "../../state/context.ts";
-import { type Report as DeliverySoFar, outlookOf, type SentId, useDelivery } from "../../state/delivery.ts";
+import {
+  type Report as DeliverySoFar,
+  type Following,
+  outlookOf,
+  type SentId,
+  useDelivery,
+} from "../../state/delivery.ts";
 import { Badge } from "../badge.tsx";
 import { Fact, Facts } from "../facts.tsx";
 import { Problem } from "../problem.tsx";
 import { NotAllowed, Waiting } from "../states.tsx";
 import { Time } from "../time.tsx";
 import { type Names, Recipients } from "./recipients.tsx";
+import { Why, WhyAnother } from "./why.tsx";
 
 /** The delivery report, which updates while it is shown, and the recipients one by one. */
 export function DeliveryReport({ sent, names = [] }: { sent: SentId; names?: Names }) {
   const { can } = useConsole();
   if (!can("history:read")) return <NotAllowed what="who received it" scope="history:read" />;
-  return <Report sent={sent} names={names} />;
+  return <Followed sent={sent} names={names} />;
 }
 
-function Report({ sent, names }: { sent: SentId; names: Names }) {
-  const { announce } = useConsole();
+function Followed({ sent, names }: { sent: SentId; names: Names }) {
   const org = useOrganization();
-  const { delivery, error, isFollowing, again } = useDelivery(org, sent);
+  const following = useDelivery(org, sent);
+  return <FollowedReport sent={sent} names={names} following={following} />;
+}
+
+type FollowedProps = { sent: SentId; names?: Names; following: Following };
+
+/** A delivery report that the page itself follows. */
+export function FollowedReport({ sent, names = [], following }: FollowedProps) {
+  const { announce } = useConsole();
+  const { delivery, error, isFollowing, again } = following;
   const told = delivery && `${delivery.delivered_users} of ${delivery.recipients}`;
   useEffect(() => {
     if (delivery !== undefined && !isFollowing) announce(`Delivered to ${told} users`);
@@ -40,10 +55,11 @@ function Report({ sent, names }: { sent: SentId; names: Names }) {
             value={delivery.delivered_users}
           />
           <Numbers delivery={delivery} />
-          {delivery.by_user !== undefined && <ByUser users={delivery.by_user} />}
+          {delivery.by_user !== undefined && <ByUser sent={sent} users={delivery.by_user} report={delivery} />}
           {delivery.by_user === undefined && delivery.isListed && (
             <Each sent={sent} names={names} delivery={delivery} />
           )}
+          {delivery.isListed && <WhyAnother sent={sent} report={delivery} />}
           {!isFollowing && delivery.delivered_users < delivery.recipients && (
             <p class="fine">
               {outlookOf(sent.kind, delivery)}{" "}
@@ -95,7 +111,7 @@ function Each({ sent, names, delivery }: { sent: SentId; names: Names; delivery:
       <summary>Each recipient</summary>
       {isOpen && (
         <div class="stack">
-          <Recipients sent={sent} names={names} turn={`${delivery.delivered_users} ${delivery.acknowledged_users}`} />
+          <Recipients sent={sent} names={names} report={delivery} />
         </div>
       )}
     </details>
@@ -105,7 +121,9 @@ function Each({ sent, names, delivery }: { sent: SentId; names: Names; delivery:
 const tones = { delivered: "ok", offline: "plain", unknown: "warn" } as const;
 const mostShown = 100;
 
-function ByUser({ users }: { users: NonNullable<DeliverySoFar["by_user"]> }) {
+type ByUserProps = { sent: SentId; users: NonNullable<DeliverySoFar["by_user"]>; report: DeliverySoFar };
+
+function ByUser({ sent, users, report }: ByUserProps) {
   const all = Object.entries(users);
   return (
     <>
@@ -113,6 +131,7 @@ function ByUser({ users }: { users: NonNullable<DeliverySoFar["by_user"]> }) {
         {all.slice(0, mostShown).map(([uid, state]) => (
           <li key={uid}>
             <span class="mono">{uid}</span> <Badge tone={tones[state]}>{state}</Badge>
+            {state !== "delivered" && <Why uid={uid} sent={sent} report={report} />}
           </li>
         ))}
       </ul>

@@ -1,12 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 import type { PageOptions, RecipientState } from "../../../sdk/types.ts";
 import { useConsole, useOrganization } from "../../state/context.ts";
-import type { SentId } from "../../state/delivery.ts";
+import type { Report, SentId } from "../../state/delivery.ts";
 import { usePages } from "../../state/loading.ts";
 import { Badge } from "../badge.tsx";
 import { ChoiceField } from "../forms/field.tsx";
 import { Loaded, More } from "../states.tsx";
 import { Time } from "../time.tsx";
+import { Why } from "./why.tsx";
 
 /** Users whose names are known. */
 export type Names = readonly { id: string; name: string | null }[];
@@ -20,8 +21,10 @@ const choices = [
   ["acknowledged", "Who has acknowledged it"],
 ] as const;
 
-/** Each recipient of a send, with its state. Reads the list again when `turn` changes. */
-export function Recipients({ sent, names, turn }: { sent: SentId; names: Names; turn: string }) {
+type RecipientsProps = { sent: SentId; names: Names; report: Report };
+
+/** Each recipient of a send, with its state. Reads the list again when the numbers of its report change. */
+export function Recipients({ sent, names, report }: RecipientsProps) {
   const { client } = useConsole();
   const org = useOrganization();
   const [state, setState] = useState<"" | RecipientState>("");
@@ -38,6 +41,7 @@ export function Recipients({ sent, names, turn }: { sent: SentId; names: Names; 
     },
     [org, sent.kind, sent.id, state],
   );
+  const turn = `${report.delivered_users} ${report.acknowledged_users}`;
   const [readAt, setReadAt] = useState(turn);
   useEffect(() => {
     if (turn === readAt) return;
@@ -47,12 +51,7 @@ export function Recipients({ sent, names, turn }: { sent: SentId; names: Names; 
   const nameOf = new Map(names.map(({ id, name }) => [id, name]));
   return (
     <>
-      <ChoiceField
-        label="Recipients"
-        value={state}
-        options={choices}
-        onChange={(chosen) => setState(choices.map(([one]) => one).find((one) => one === chosen) ?? "")}
-      />
+      <ChoiceField label="Recipients" value={state} options={choices} onChange={setState} />
       <Loaded loading={list} what="the recipients">
         {(items) =>
           items.length === 0 ? (
@@ -68,6 +67,7 @@ export function Recipients({ sent, names, turn }: { sent: SentId; names: Names; 
                     </span>
                     <span class="fine">{at !== null && <Time at={at} isExact />}</span>
                     <Badge tone={stateTones[state]}>{state}</Badge>
+                    {state === "missing" && <Why uid={uid} sent={sent} report={report} />}
                   </li>
                 );
               })}

@@ -4,6 +4,7 @@ import { checkSend } from "./check-send.ts";
 import {
   type Draft,
   localNow,
+  neededOf,
   requestOf,
   sortMistakes,
   timeMistakes,
@@ -111,6 +112,25 @@ test("mistakes are found by the contract's schemas, and stand at the field that 
   expect(sortMistakes(checkSend("message", requestOf(empty, "demo", "i", {}))).fields.body).toContain("non-empty");
   const nobody = requestOf({ ...draft, kind: "system_message", uids: "" }, "demo", "i", {});
   expect(sortMistakes(checkSend("system_message", nobody)).fields.uids).toBe("must name at least one user");
+});
+
+test("a field that is empty and may not be says what to enter", () => {
+  const attachments = [{ key: 1, name: "", size: "", content_type: "" }];
+  const said = (part: Partial<Draft>) => {
+    const typed = { ...draft, senderId: "", ...part };
+    return sortMistakes(checkSend(typed.kind, requestOf(typed, "demo", "i", {})), neededOf(typed)).fields;
+  };
+  const senderId = "Enter the user who sends it.";
+  const cid = "Enter the conversation that it goes to.";
+  expect(said({ cid: "", body: "", attachments: [] })).toEqual({
+    senderId,
+    cid,
+    body: "Enter a text, or attach a file.",
+  });
+  expect(said({ attachments })).toEqual({ senderId, "attachments/0": "Enter the file's name." });
+  expect(said({ kind: "system_message", uids: "\n" })).toEqual({ senderId, uids: "Enter at least one user." });
+  expect(said({ kind: "system_message", audience: "conversation", cid: "" })).toEqual({ senderId, cid });
+  expect(said({ cid: "\u0007" }).cid).toContain("must be 1 to 128 characters");
 });
 
 test("x is read as the server reads it: nothing that parsing would alter gets through", () => {

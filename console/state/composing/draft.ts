@@ -143,18 +143,42 @@ function keepingOf({ keepDays, keepKey }: Draft): { keep_days?: number; key?: st
 
 const fieldNames = new Set(["senderId", "send_at", "cid", "body", "x", "id", "uids", "keep_days", "key", "expires_at"]);
 
-/** Assigns errors to the form's fields, also those of a request that is scheduled. Returns the others as a list. */
-export function sortMistakes(errors: readonly { pointer: string; detail: string }[]) {
+/** What to enter in the fields that are empty, and may not be. */
+export function neededOf({ kind, senderId, cid, body, uids, attachments }: Draft): Record<string, string> {
+  return {
+    ...(senderId === "" && { senderId: "Enter the user who sends it." }),
+    ...(cid === "" && { cid: "Enter the conversation that it goes to." }),
+    ...(kind === "message" && body === "" && attachments.length === 0 && { body: "Enter a text, or attach a file." }),
+    ...(linesOf(uids).length === 0 && { uids: "Enter at least one user." }),
+    ...Object.fromEntries(
+      attachments.flatMap(({ name }, index) =>
+        name === "" ? [[`attachments/${index}`, "Enter the file's name."]] : [],
+      ),
+    ),
+  };
+}
+
+/**
+ * Assigns errors to the form's fields, also those of a request that is scheduled. Returns the others as a list. Of a field in
+ * `needed`, its text there says what is wrong.
+ */
+export function sortMistakes(
+  errors: readonly { pointer: string; detail: string }[],
+  needed: Readonly<Record<string, string>> = {},
+) {
   const fields: Record<string, string> = {};
   const rest: string[] = [];
+  const put = (name: string, detail: string) => {
+    fields[name] ??= needed[name] ?? detail;
+  };
   for (const { pointer: given, detail } of errors) {
     const pointer = given.replace(/^\/request(?=\/)/, "");
     const [, first = "", second = "", index = "", member = ""] = pointer.split("/");
     const name = first === "senderId" || first === "send_at" ? first : second;
-    if (name === "attachments" && index !== "") fields[`attachments/${index}`] ??= `${member}: ${detail}`;
+    if (name === "attachments" && index !== "") put(`attachments/${index}`, `${member}: ${detail}`);
     else if (fieldNames.has(name))
-      fields[name] ??= name === "uids" && index !== "" ? `Line ${Number(index) + 1}: ${detail}` : detail;
-    else if (pointer === "/message") fields.body ??= detail;
+      put(name, name === "uids" && index !== "" ? `Line ${Number(index) + 1}: ${detail}` : detail);
+    else if (pointer === "/message") put("body", detail);
     else rest.push(pointer === "" ? detail : `${pointer}: ${detail}`);
   }
   return { fields, rest };

@@ -1,5 +1,6 @@
 import type { AdminClient } from "../../../sdk/admin/admin.ts";
 import type { DryRunAnswer, MessageEnvelope, ScheduledSend, SystemMessageEnvelope } from "../../../sdk/types.ts";
+import type { Call } from "../code/actions.ts";
 import type { Kind } from "./draft.ts";
 
 /** A complete send. `sendAt` is its time in ISO 8601; `undefined` for now. */
@@ -27,6 +28,19 @@ export type Accepted = { sent: Sent } | { scheduled: ScheduledSend };
 
 const paths = { message: "/admin/message", system_message: "/admin/message/system" } as const;
 const safe = { isSafe: true }; // because of the id
+
+/** A send as a call of the API. */
+export function callOf({ org, kind, id, sendAt, ...submission }: Submission): Call {
+  const request = withoutEmpty(submission.request);
+  if (sendAt !== undefined) return { action: "schedule", names: { org, id }, body: { send_at: sendAt, request } };
+  return { action: kind === "message" ? "sendMessage" : "sendSystemMessage", names: {}, body: request };
+}
+
+/** The request without the members whose absence means the same. */
+function withoutEmpty(request: Submission["request"]): Submission["request"] {
+  const isEmpty = (value: unknown) => typeof value === "object" && value !== null && Object.keys(value).length === 0;
+  return JSON.parse(JSON.stringify(request, (_, value: unknown) => (isEmpty(value) ? undefined : value)));
+}
 
 /** Checks a send without storing anything. */
 export async function tryOut(client: AdminClient, { org, kind, id, sendAt, request }: Submission): Promise<DryRun> {

@@ -32,7 +32,9 @@ type Options = {
   cid: string;
   /** Whether the key may follow the feed. */
   isLive: boolean;
-  /** Called at most once per animation frame when something has changed. */
+  /** How many messages are read at first, if more than usual. */
+  atFirst: number;
+  /** Called at most ten times a second when something has changed. */
   onChange: () => void;
 };
 
@@ -45,7 +47,7 @@ const patienceMs = 1_000;
  * Reads the newest messages of a conversation, and applies what the feed brings. Reads again whenever the feed has connected, because
  * it omits what came before.
  */
-export function followThread({ client, org, cid, isLive, onChange }: Options): ThreadFeed {
+export function followThread({ client, org, cid, isLive, atFirst, onChange }: Options): ThreadFeed {
   const ending = new AbortController();
   const frame = createFrame(onChange);
   let state: Followed = {
@@ -56,7 +58,7 @@ export function followThread({ client, org, cid, isLive, onChange }: Options): T
     arrived: 0,
   };
   let turn = 0;
-  let room = roomAtFirst;
+  let room = Math.max(roomAtFirst, atFirst);
   // What has arrived since the current read began, which its answer may not contain.
   let meanwhile: FeedEvent[] = [];
 
@@ -82,7 +84,7 @@ export function followThread({ client, org, cid, isLive, onChange }: Options): T
     }
   }
   const reload = () =>
-    void read(Math.min(mostRead, Math.max(pageSize, state.thread?.entries.length ?? 0)), undefined, threadOf);
+    void read(Math.min(mostRead, Math.max(pageSize, state.thread?.entries.length ?? atFirst)), undefined, threadOf);
 
   function apply(event: FeedEvent): void {
     if (state.isLoading) meanwhile.push(event);

@@ -1,5 +1,6 @@
 import type { FeedEvent } from "../../../sdk/admin/feed.ts";
 import type { ListedMessage } from "../../../sdk/types.ts";
+import { withPiece } from "../../../sdk/views/growth.ts";
 
 /** A message as the page shows it, or the place of one that was taken back while the page was open. */
 export type Entry = { id: string; from: string; created_at: string } & (
@@ -39,6 +40,12 @@ export function withEvent(thread: Thread, event: FeedEvent): Thread {
     const edited_at = new Date(t * 1000).toISOString();
     return changed(thread, [id], (entry) =>
       entry.is === "said" ? { ...entry, message: { ...entry.message, body, x, edited_at } } : entry,
+    );
+  }
+  if ("message_append" in event) {
+    const piece = event.message_append;
+    return changed(thread, [piece.id], (entry) =>
+      entry.is === "said" ? { ...entry, message: withPiece(entry.message, piece) ?? entry.message } : entry,
     );
   }
   if ("message_delete" in event) {

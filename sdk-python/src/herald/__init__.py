@@ -15,7 +15,7 @@ from ._sync.caller import Pages
 from ._sync.client import Herald
 from .errors import HeraldError
 from .ids import new_id
-from .results import DeliveryCounts, Page, SentMessage, SentSystemMessage
+from .results import DeliveryCounts, Page, PipedMessage, SentMessage, SentSystemMessage
 from .tokens import TokenIssuer, UserToken
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "HeraldError",
     "Page",
     "Pages",
+    "PipedMessage",
     "SentMessage",
     "SentSystemMessage",
     "TokenIssuer",

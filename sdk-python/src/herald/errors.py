@@ -30,8 +30,9 @@ class HeraldError(Exception):
         retry_after: float | None = None,
         title: str = "",
         was_sent: bool = True,
+        length: int | None = None,
     ) -> None:
-        super().__init__(status, code, detail, request_id, errors, retry_after, title, was_sent)
+        super().__init__(status, code, detail, request_id, errors, retry_after, title, was_sent, length)
         self.status = status
         self.code: Code = code
         self.title = title
@@ -46,6 +47,8 @@ class HeraldError(Exception):
         """The seconds that the server asks to wait."""
         self.was_sent = was_sent
         """Whether the request may have reached a server. If not, the same call fails again, and is not repeated."""
+        self.length = length
+        """How long the message is, in code points, after `append_conflict`."""
 
     @property
     def is_unknown(self) -> bool:

@@ -35,6 +35,14 @@ class SentSystemMessage(SendSystemMessageResponse, total=False):
 
 
 @dataclass(frozen=True)
+class PipedMessage:
+    """A message that has grown until it was complete: the server's id of it, and the length of its text in code points."""
+
+    id: str
+    length: int
+
+
+@dataclass(frozen=True)
 class Page(Generic[T]):
     """A page of a list. It may hold fewer items than asked for, even none: the list ends only when `cursor` is `None`."""
 

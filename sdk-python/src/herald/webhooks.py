@@ -60,6 +60,13 @@ class ScheduledFailedData(TypedDict):
     scheduled: dict[str, Any]
 
 
+class ProposalWaitingData(TypedDict):
+    """A send that was proposed, and waits for a decision: its `id`, `senderId`, `cid`, `proposed_by` and `expires_at`."""
+
+    organizationId: str
+    proposal: dict[str, Any]
+
+
 class UndeliverableData(TypedDict):
     """A delivery to another webhook that has failed for good: its `webhook`, `delivery`, `type`, `id`, `tries`, `status` and `error`."""
 
@@ -102,6 +109,13 @@ class ScheduledFailedEvent(_Event):
     data: ScheduledFailedData
 
 
+class ProposalWaitingEvent(_Event):
+    """A send that was proposed, and waits for a decision."""
+
+    type: Literal["proposal.waiting"]
+    data: ProposalWaitingData
+
+
 class UndeliverableEvent(_Event):
     """A delivery to another webhook that has failed for good."""
 
@@ -116,7 +130,14 @@ class PresenceEvent(_Event):
     data: PresenceData
 
 
-WebhookEvent = UnreachedEvent | MessageReadEvent | ScheduledFailedEvent | UndeliverableEvent | PresenceEvent
+WebhookEvent = (
+    UnreachedEvent
+    | MessageReadEvent
+    | ScheduledFailedEvent
+    | ProposalWaitingEvent
+    | UndeliverableEvent
+    | PresenceEvent
+)
 """A webhook, with its `webhook-id`, which is the same for each attempt to deliver it: ignore an id that you know. Look at its `type`;
 pass over types that you do not know."""
 

@@ -3,6 +3,7 @@ import type {
   ApiKeyWithSecret,
   AuditEntry,
   AuditFilter,
+  ConsoleSession,
   NewApiKey,
   OwnApiKey,
   Page,
@@ -46,6 +47,14 @@ export function createKeyCalls(request: Request) {
     /** Revokes a key. Every node refuses it within 5 seconds. */
     async revokeKey(id: string, options: CallOptions = {}): Promise<void> {
       return request("DELETE", path`/admin/keys/${id}`, undefined, options);
+    },
+    /** Lists the sessions of people in the console, the oldest first. */
+    async listSessions(page: PageOptions = {}, options: CallOptions = {}): Promise<Page<ConsoleSession>> {
+      return request("GET", `/admin/sessions${query(page)}`, undefined, options);
+    },
+    /** Ends the session of a person in the console. Every node refuses it from then on. */
+    async endSession(id: string, options: CallOptions = {}): Promise<void> {
+      return request("DELETE", path`/admin/sessions/${id}`, undefined, options);
     },
     /** Reads the audit log, newest first, or with `after` oldest first. A page may hold fewer entries than `limit`; the log ends only when `cursor` is `null`. */
     async listAudit(filter: AuditFilter & PageOptions = {}, options: CallOptions = {}): Promise<Page<AuditEntry>> {

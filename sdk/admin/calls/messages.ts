@@ -10,6 +10,7 @@ import type {
   SystemMessageAnswer,
   SystemMessageDeleteEnvelope,
   SystemMessageEnvelope,
+  TypingEnvelope,
   Waited,
 } from "../../types.ts";
 import { createUuid } from "../../uuid.ts";
@@ -76,7 +77,7 @@ export function createMessageCalls(exchange: Exchange, request: Request) {
     },
     /**
      * Takes messages of one conversation back, all or none. If the response is lost, the call is retried, and then rejects with
-     * 404 `message_not_found` because the messages are gone already.
+     * 404 `message_not_found` because the messages are gone already. With the type `myself`, hides them from the lists of `senderId`.
      */
     async recallMessages(envelope: MessageDeleteEnvelope, options: CallOptions = {}): Promise<ChangeAnswer> {
       return request("DELETE", "/admin/message", envelope, options);
@@ -106,6 +107,13 @@ export function createMessageCalls(exchange: Exchange, request: Request) {
      */
     async markRead(envelope: ReadEnvelope, options: CallOptions = {}): Promise<void> {
       await request("PUT", "/admin/message/read", envelope, options);
+    },
+    /**
+     * Tells the other participants of a conversation who are connected that a user is typing, or has stopped. It holds until the next
+     * message of the user, or for 10 s: repeat it while it goes on. Nothing is stored, and it may be lost.
+     */
+    async tellTyping(envelope: TypingEnvelope, options: CallOptions = {}): Promise<void> {
+      await request("PUT", "/admin/message/typing", envelope, options);
     },
     /** Checks a read and returns how many authors would hear it from `markRead`, without marking anything. */
     async tryRead(envelope: ReadEnvelope, options: CallOptions = {}): Promise<DryRunAnswer> {

@@ -1,5 +1,14 @@
 import { readSecret } from "../../secrets.ts";
-import type { Json, Node, OnlineCount, OnlineUser, Page, PageOptions, UserConnection, UserView } from "../../types.ts";
+import type {
+  Json,
+  NodeList,
+  OnlineCount,
+  OnlineUser,
+  Page,
+  PageOptions,
+  UserConnections,
+  UserView,
+} from "../../types.ts";
 import type { CallOptions, Exchange, Request } from "../exchange.ts";
 import { path, query } from "./paths.ts";
 
@@ -20,7 +29,7 @@ export function createServerCalls(exchange: Exchange, request: Request) {
      */
     async listOnline(
       org: string,
-      page: PageOptions & { uids?: string[]; devices?: boolean } = {},
+      page: PageOptions & { uids?: string[]; devices?: boolean; last_seen?: boolean } = {},
       options: CallOptions = {},
     ): Promise<Page<OnlineUser>> {
       return request("GET", path`/admin/organizations/${org}/online` + query(page), undefined, options);
@@ -41,8 +50,8 @@ export function createServerCalls(exchange: Exchange, request: Request) {
     ): Promise<{ users: UserView[] }> {
       return request("POST", "/admin/activity/online", envelope, options);
     },
-    /** Lists where a user is connected now, on all nodes, the oldest connection first. */
-    async listConnections(org: string, uid: string, options: CallOptions = {}): Promise<{ items: UserConnection[] }> {
+    /** Lists where a user is connected now, on all nodes, the oldest connection first, and tells how the last one ended. */
+    async listConnections(org: string, uid: string, options: CallOptions = {}): Promise<UserConnections> {
       return request("GET", path`/admin/organizations/${org}/users/${uid}/connections`, undefined, options);
     },
     /** Closes one connection of a user. Its client reconnects, and receives what it missed. */
@@ -50,9 +59,9 @@ export function createServerCalls(exchange: Exchange, request: Request) {
       const target = path`/admin/organizations/${org}/users/${uid}/connections/${connection}`;
       return request("DELETE", target, undefined, options);
     },
-    /** Lists the nodes, in the order in which they started. */
-    async listNodes(options: CallOptions = {}): Promise<{ items: Node[] }> {
-      return request("GET", "/admin/nodes", undefined, options);
+    /** Lists the nodes, in the order in which they started, and with `history` what they did in the last 30 minutes. */
+    async listNodes({ history }: { history?: boolean } = {}, options: CallOptions = {}): Promise<NodeList> {
+      return request("GET", `/admin/nodes${query({ history })}`, undefined, options);
     },
 
     /** Whether the node's process is alive. */

@@ -40,12 +40,30 @@ export async function readLine(what: string): Promise<string> {
 
 /** Reads a text from standard input and drops one trailing line break. Throws `CliError` if it is not UTF-8. */
 export async function readStandardInput(): Promise<string> {
-  const bytes = await Bun.stdin.bytes();
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/, "");
-  } catch {
-    throw new CliError(exitCodes.usage, "standard input is not valid UTF-8. Convert it first, for example with iconv.");
+  let text = "";
+  for await (const piece of readPieces()) text += piece;
+  return text;
+}
+
+/** Reads a text from standard input as it comes, without one trailing line break. Throws `CliError` once it is not UTF-8. */
+export async function* readPieces(): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const decode = (...input: Parameters<TextDecoder["decode"]>) => {
+    try {
+      return decoder.decode(...input);
+    } catch {
+      const detail = "standard input is not valid UTF-8. Convert it first, for example with iconv.";
+      throw new CliError(exitCodes.usage, detail);
+    }
+  };
+  let lineBreak = "";
+  for await (const bytes of Bun.stdin.stream()) {
+    const text = lineBreak + decode(bytes, { stream: true });
+    [lineBreak = ""] = /\r?\n$|\r$/.exec(text) ?? [];
+    yield text.slice(0, text.length - lineBreak.length);
   }
+  decode();
+  if (lineBreak === "\r") yield lineBreak;
 }
 
 /** Reads to the end of the line. In raw mode, edits and interrupts are ours to handle. */

@@ -53,7 +53,8 @@ export function addAuditCommand(program: Command, output: Output): void {
 function describe(entry: AuditEntry, { resultStyle }: Output): string[] {
   const end = entry.result === "done" ? entry.result : `${entry.result}: ${entry.status} ${entry.code ?? ""}`;
   const target = Object.entries(entry.target).map(([name, id]) => `${name} ${id}`);
-  const by = `by ${entry.key_id ?? "nobody"} from ${entry.address ?? "an unknown address"}`;
+  const who = entry.person === null ? (entry.key_id ?? "nobody") : `${entry.person} (${entry.key_id})`;
+  const by = `by ${who} from ${entry.address ?? "an unknown address"}`;
   const omitted = entry.omitted === 0 ? [] : [`  (${entry.omitted} calls before this one were not logged)`];
   const head = printableLine(`${entry.created_at}  ${entry.operation}  ${end}`);
   return [resultStyle.bold(head), printableLine(`  ${[...target, by].join(", ")}`), ...omitted];

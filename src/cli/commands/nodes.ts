@@ -17,6 +17,7 @@ const columns: Column<Node>[] = [
   { title: "CONNECTIONS", cell: ({ connections }) => String(connections) },
   { title: "ORGANIZATIONS", cell: ({ organizations }) => String(organizations) },
   { title: "LAG", cell: ({ lag_events }) => `${lag_events} events` },
+  { title: "PROBLEMS", cell: ({ problems = [] }) => problems.map(({ kind }) => kind).join(", ") },
 ];
 
 /** `herald nodes`. */

@@ -86,6 +86,7 @@ describe.each(installed)("%s completes", (shell) => {
   test("values: choices, profiles, files", async () => {
     expect((await complete("tail", "--kind", "")).toSorted()).toEqual([
       "message",
+      "message_append",
       "message_delete",
       "message_edit",
       "message_reactions_update",

@@ -11,6 +11,7 @@ import { adviseOnProxy, nameProxy } from "./connection-failures.ts";
 const listsOf = {
   "API key": "keys list",
   "scheduled send": "schedule list",
+  proposal: "proposals",
   webhook: "webhooks list",
   delivery: "webhooks deliveries <webhook>",
 };
@@ -34,6 +35,7 @@ const nextSteps: Record<string, (target: Target, error: HeraldApiError) => strin
     "Create it with `herald conversations put`, or check its id. `herald conversations list` shows all.",
   user_not_found: () => "Create it with `herald users put`, or check --user. `herald users list` shows all.",
   sender_not_found: () => "Create it with `herald users put`, or check --from.",
+  own_proposal: () => "Use a key that another one made, with --key or --profile.",
   sender_not_participant: () => "Add the sender with `herald participants add`, or check --from.",
   sender_not_owner: () =>
     "Give the user who sent the message with --from. A participant may `herald recall` any message.",

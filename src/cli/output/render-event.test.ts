@@ -91,3 +91,24 @@ test("an edit shows the message's id and its new text below, and a recall the id
     expect.not.stringContaining("\u001b"),
   ]);
 });
+
+test("a piece shows the message that it belongs to, where it begins, and its text below", () => {
+  const at = localTime(new Date(message.t * 1000).toISOString());
+  const piece = {
+    id: "m1",
+    cid: "welcome",
+    from: "alice",
+    offset: 3,
+    text: "one\ntwo\u001b",
+    done: false,
+    t: message.t,
+  };
+  expect(renderEvent({ message_append: piece }, style).split("\n")).toEqual([
+    `${at}  welcome  … more  alice  (m1, from 3)`,
+    "          one",
+    "          two\\u001b",
+  ]);
+  expect(renderEvent({ message_append: { ...piece, text: "", done: true } }, style)).toBe(
+    `${at}  welcome  … the rest  alice  (m1, from 3)`,
+  );
+});

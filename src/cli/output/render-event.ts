@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type {
   FeedEvent,
   Message,
+  MessageAppend,
   MessageDelete,
   MessageEdit,
   MessageReactionsUpdate,
@@ -46,6 +47,7 @@ export function renderEvent(event: FeedEvent, style: Style): string {
   if ("message" in event) return renderMessage(event.message, style);
   if ("system_message" in event) return renderSystemMessage(event.system_message, style);
   if ("message_edit" in event) return renderEdit(event.message_edit, style);
+  if ("message_append" in event) return renderPiece(event.message_append, style);
   if ("message_reactions_update" in event) return renderReaction(event.message_reactions_update, style);
   if ("message_delete" in event) return renderRecall(event.message_delete, style);
   if ("system_message_delete" in event) return renderSystemRecall(event.system_message_delete, style);
@@ -93,12 +95,25 @@ function renderEdit({ id, cid, from, body, x, t }: MessageEdit, style: Style): s
   return [`${head.join("  ")}  ${style.dim(`(${printableLine(id)})`)}`, ...lines].join("\n");
 }
 
-/** A recall: the ids of the messages below. */
-function renderRecall({ ids, cid, from, t }: MessageDelete, style: Style): string {
+/** A piece of an open message: the id of the message, where the piece begins, and its text below. */
+function renderPiece({ id, cid, from, offset, text, done, t }: MessageAppend, style: Style): string {
   const head = [
     headOf(t, style),
     style.cyan(printableLine(cid)),
-    style.magenta("✖ taken back by"),
+    style.magenta(done ? "… the rest" : "… more"),
+    style.bold(printableLine(from)),
+    style.dim(`(${printableLine(id)}, from ${offset})`),
+  ];
+  const lines = text === "" ? [] : printableLines(text).map((line) => `${indent}${line}`);
+  return [head.join("  "), ...lines].join("\n");
+}
+
+/** A recall: the ids of the messages below. */
+function renderRecall({ ids, cid, from, type, t }: MessageDelete, style: Style): string {
+  const head = [
+    headOf(t, style),
+    style.cyan(printableLine(cid)),
+    style.magenta(type === "myself" ? "✖ hidden by" : "✖ taken back by"),
     style.bold(printableLine(from)),
   ];
   return withIds(head, ids, style);

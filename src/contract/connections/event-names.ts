@@ -6,10 +6,12 @@ export const eventNames = {
   system: "system_message",
   edit: "message_edit",
   recall: "message_delete",
+  hide: "message_delete",
   system_recall: "system_message_delete",
   read: "message_read",
   system_read: "system_message_read",
   reaction: "message_reactions_update",
+  append: "message_append",
 } as const satisfies Partial<Record<EventKind, string>>;
 
 /** The name of an event that clients hear. */

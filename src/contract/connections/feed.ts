@@ -4,7 +4,7 @@ import { identifier } from "../identifiers.ts";
 import { placeIn } from "../log/log-place.ts";
 import { eventNames } from "./event-names.ts";
 
-const names = z.enum(Object.values(eventNames));
+const names = z.enum([...new Set(Object.values(eventNames))]);
 
 const feedFilter = z.strictObject({
   kind: names.optional().meta({ description: "Only events of this kind." }),

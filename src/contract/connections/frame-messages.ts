@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { exampleHost } from "../documents/about.ts";
 import {
   conversationExample,
   earlierMessageExample,
   exampleIds,
   inboxItemExample,
+  messageAppendExample,
   messageDeleteExample,
   messageEditExample,
   messageExample,
@@ -16,9 +16,11 @@ import {
   tokenExample,
   userViewExample,
 } from "../documents/examples.ts";
+import { exampleHost } from "../documents/place.ts";
 import { errorCatalogue } from "../errors/errors.ts";
 import { errorAbout } from "../errors/naming.ts";
 import {
+  messageAppendEvent,
   messageDeleteEvent,
   messageEditEvent,
   messageEvent,
@@ -89,6 +91,12 @@ export const frameExchanges: Record<FrameOperation, FrameExchange> = {
     id: "4",
     request: { cid: exampleIds.conversation, limit: 50, before: messageExample._id },
     response: { messages: [shown(earlierMessageExample)] },
+  }),
+  message_reactions_list: exchange("message_reactions_list", {
+    summary: "Lists who has reacted to a message in one of the user's conversations, and how.",
+    id: "18",
+    request: { mid: messageExample._id },
+    response: { reactions: { "👍": [exampleIds.user] } },
   }),
   ack: exchange("ack", {
     summary:
@@ -165,7 +173,7 @@ export const frameExchanges: Record<FrameOperation, FrameExchange> = {
   }),
   activity_status: exchange("activity_status", {
     summary:
-      "Tells that the client is in the background, or back. Accepted as SAMA clients send it; it changes nothing: an inactive client still hears everything. To reach its user by a webhook, acknowledge only what the user can see, and let the webhook wait until `acknowledged`.",
+      "Tells that the client is in the background, or back. While all connections of a user are inactive, on all nodes, what is written to them counts as not reached for webhooks (`unacknowledged`), unless the user acknowledges it. An inactive client hears everything as before. A new connection is active.",
     id: "16",
     request: { isInactive: true },
     response: { success: true },
@@ -236,7 +244,7 @@ export const frameEvents = {
   message_delete: {
     title: "Message delete",
     summary:
-      "Messages in one of the user's conversations were taken back. A client removes those that it knows; hearing it again changes nothing.",
+      "Messages in one of the user's conversations were taken back (`all`), or hidden by the user (`myself`), which nobody else hears. A client removes those that it knows; hearing it again changes nothing.",
     schema: messageDeleteEvent,
     example: { message_delete: messageDeleteExample },
   },
@@ -246,6 +254,13 @@ export const frameEvents = {
       "A participant has reacted to a message in one of the user's conversations, or takes a reaction back. A client that does not know the message ignores it. It counts nobody: lists have the counts.",
     schema: messageReactionsUpdateEvent,
     example: { message_reactions_update: messageReactionsUpdateExample },
+  },
+  message_append: {
+    title: "Message append",
+    summary:
+      "An open message in one of the user's conversations has more text, or is complete. A client that does not know the message ignores it; one whose text is shorter than `offset` asks with `message_list`.",
+    schema: messageAppendEvent,
+    example: { message_append: messageAppendExample },
   },
   system_message_read: {
     title: "System message read",

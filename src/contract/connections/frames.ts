@@ -59,6 +59,9 @@ export const frameRequests = {
       description: "Only messages whose `created_at` is later than `gt` and earlier than `lt`, newest first.",
     }),
   }),
+  message_reactions_list: z.strictObject({
+    mid: identifier.meta({ description: "The message, in one of the user's conversations." }),
+  }),
   ack: z.strictObject({
     ids: identifiers("message", maxAcknowledged).meta({
       description: "The `_id`s of messages and system messages that the client received.",
@@ -169,6 +172,12 @@ export const frameResponses = {
     cursor: z.string().nullable().meta({ description: "The cursor of the next page, or `null` on the last page." }),
   }),
   message_list: z.strictObject({ messages: z.array(shownMessageSchema) }),
+  message_reactions_list: z.strictObject({
+    reactions: z.record(z.string(), z.array(z.string())).meta({
+      description:
+        "Who has reacted in each way: of the first 1,000 reactions, by user. `message_list` has the counts of all.",
+    }),
+  }),
   ack: z.strictObject({ success: z.literal(true) }),
   message_read: z.strictObject({ success: z.literal(true) }),
   system_message_list: z.strictObject({ system_messages: z.array(inboxItem) }),

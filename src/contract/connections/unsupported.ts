@@ -25,7 +25,6 @@ export const unsupportedRequests: Readonly<Record<string, string>> = {
   message_edit: "your backend edits with `PUT /admin/message`",
   message_delete: "your backend takes messages back with `DELETE /admin/message`",
   message_reactions_update: "your backend reacts with `PUT /admin/message/reaction`",
-  message_reactions_list: "`message_list` has the reactions to each message",
   message_summary: summaries,
   message_tone: summaries,
   message_decryption_failed: keys,

@@ -17,9 +17,6 @@ export const about = {
     "Unknown members are refused, so that a typo is never silently ignored. Duplicate members and numbers that parsing would change are refused, too.",
 } as const;
 
-/** The address of a server with the default settings. */
-export const exampleHost = "localhost:7070";
-
 /** The rules for identifiers, times and texts in the whole contract, in Markdown. */
 export const conventions = [
   "Identifiers are opaque strings of 1 to 128 characters without control characters, compared byte for byte. In a path they are percent-encoded.",

@@ -55,6 +55,7 @@ describe("the AsyncAPI document", () => {
       "MessageReadEvent",
       "SystemMessageReadEvent",
       "MessageReactionsUpdateEvent",
+      "MessageAppendEvent",
       "SessionEvent",
     ]);
   });

@@ -7,8 +7,9 @@ import {
   pascalCase,
 } from "../connections/frame-messages.ts";
 import { deliveryPromise, realtimeChannels } from "../connections/realtime.ts";
-import { about, conventions, exampleHost } from "./about.ts";
+import { about, conventions } from "./about.ts";
 import { createSchemaCollector, type SchemaCollector } from "./json-schema.ts";
+import { exampleHost } from "./place.ts";
 
 const streamedEvents = [
   "message",
@@ -19,6 +20,7 @@ const streamedEvents = [
   "message_read",
   "system_message_read",
   "message_reactions_update",
+  "message_append",
   "session",
 ] as const;
 const errorName = "ErrorResponse";

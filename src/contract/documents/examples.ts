@@ -47,6 +47,8 @@ export const nodeExample = {
   organizations: 17,
   lag_events: 0,
   lag_checked_at: toIso(time - 1_204),
+  refusals: { keys: 0, tokens: 41 },
+  problems: [{ kind: "files" as const, since: toIso(time - 42_000) }],
   figures: {
     sends: 48_211,
     send_errors: 0,
@@ -72,6 +74,13 @@ export const userConnectionExample = {
   waiting_bytes: 0,
 };
 
+/** The connections of a user, one of whose tokens has expired before. */
+export const userConnectionsExample = {
+  items: [userConnectionExample],
+  last_ended: { at: toIso(time - 75_000), code: 4401 },
+  last_refused: { at: toIso(time - 74_000), check: "expired" as const },
+};
+
 /** A user token that expires after an hour. */
 export const tokenExample = {
   token: "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.c2lnbmF0dXJl",
@@ -92,6 +101,18 @@ export const apiKeyExample = {
   old_secret_expires_at: null,
 };
 
+/** The session of a person in the console. */
+export const sessionExample = {
+  id: "01a1f90f-2b61-7c44-8d05-3e2f1a0b9c8d",
+  person: "ada@example.org",
+  key_id: "oidc:248289761001",
+  scopes: ["history:read" as const, "observe" as const],
+  organizations: [exampleIds.organization],
+  address: "192.0.2.17",
+  created_at: createdAt,
+  expires_at: toIso(time + 12 * 3600_000),
+};
+
 /** The audit entry of adding a participant with this key. */
 export const auditEntryExample = {
   id: "01a1f910-5781-7d04-8c6f-9a0b1c2d3e4f",
@@ -99,6 +120,7 @@ export const auditEntryExample = {
   operation: "putParticipant",
   organization: exampleIds.organization,
   key_id: apiKeyExample.id,
+  person: null,
   address: "192.0.2.17",
   target: { organization: exampleIds.organization, conversation: exampleIds.conversation, user: exampleIds.user },
   result: "done" as const,
@@ -147,6 +169,17 @@ export const messageReactionsUpdateExample = {
   cid: messageExample.cid,
   from: exampleIds.user,
   add: "👍",
+};
+
+/** A piece of that message, as it grows. */
+export const messageAppendExample = {
+  id: messageExample._id,
+  cid: messageExample.cid,
+  from: messageExample.from,
+  offset: 0,
+  text: "Your order ",
+  done: false,
+  t: messageExample.t,
 };
 
 /** A recall of both. */
@@ -290,6 +323,37 @@ export const sentScheduledSendExample = {
   request: null,
   sent_at: toIso(time + 11 * 86_400_000 + 4),
   server_mid: "01a23401-c3bf-7a11-8b5e-4c3d2e1f0a9b",
+};
+
+/** A message that a key proposes. */
+export const proposalExample = {
+  id: "answer-4711",
+  state: "waiting" as const,
+  request: {
+    organizationId: exampleIds.organization,
+    senderId: messageExample.from,
+    message: { body: "We refund the shipping.", cid: exampleIds.conversation, x: {}, attachments: [] },
+  },
+  reason: "The parcel came two days late.",
+  proposed_by: apiKeyExample.id,
+  created_at: createdAt,
+  expires_at: toIso(time + 86_400_000),
+  decided_by: null,
+  decided_at: null,
+  decision_reason: null,
+  server_mid: null,
+  problem: null,
+};
+
+/** The same once another key has approved it. */
+export const decidedProposalExample = {
+  ...proposalExample,
+  state: "approved" as const,
+  request: null,
+  decided_by: "01a1f900-3f10-7d6c-a2b4-1c9e8f7a6b5d",
+  decision_reason: "The carrier confirms it.",
+  decided_at: toIso(time + 64_200),
+  server_mid: "01a1f911-51d8-7e2f-9a3b-6c5d4e3f2a1b",
 };
 
 /** A request id, as `X-Request-Id` carries it. */

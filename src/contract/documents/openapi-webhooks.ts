@@ -1,11 +1,18 @@
 import { pascalCase } from "../connections/frame-messages.ts";
-import { messageRead, messageUndeliverable, scheduledFailed, usersPresence } from "../webhooks/notices.ts";
+import {
+  messageRead,
+  messageUndeliverable,
+  proposalWaiting,
+  scheduledFailed,
+  usersPresence,
+} from "../webhooks/notices.ts";
 import { messageUnreached, systemMessageUnreached, webhookTest } from "../webhooks/payloads.ts";
 import { type JsonSchema, refName, type SchemaCollector } from "./json-schema.ts";
 import {
   messageReadExample,
   messageUndeliverableExample,
   messageUnreachedExample,
+  proposalWaitingExample,
   scheduledFailedExample,
   systemMessageUnreachedExample,
   usersPresenceExample,
@@ -38,6 +45,12 @@ const posts = [
     example: scheduledFailedExample,
     summary: "A scheduled send that was refused",
     description: "Posted when a scheduled send was refused when it was due, to a webhook that asks for it.",
+  },
+  {
+    schema: proposalWaiting,
+    example: proposalWaitingExample,
+    summary: "A proposal that waits for a decision",
+    description: "Posted at once when a send is proposed, to a webhook that asks for it.",
   },
   {
     schema: messageUndeliverable,

@@ -104,8 +104,11 @@ function describe(operation: Operation, components: Components): Record<string, 
 
 /** The body of a request by its media type, if the operation takes one. */
 function describeBody({ body, lines, takesBytes, bodyExample: example }: Operation, schemas: SchemaCollector) {
-  if (body !== undefined) return { "application/json": { schema: schemas.add(body, "input"), example } };
-  if (lines !== undefined) return { [linesType]: { schema: schemas.add(lines, "input"), example } };
+  const ofLines = lines && {
+    [linesType]: { schema: schemas.add(lines, "input"), ...(body === undefined && { example }) },
+  };
+  if (body !== undefined) return { "application/json": { schema: schemas.add(body, "input"), example }, ...ofLines };
+  if (ofLines !== undefined) return ofLines;
   return takesBytes === true ? { [anyBytes]: { schema: { type: "string", format: "binary" } } } : undefined;
 }
 

@@ -1,5 +1,5 @@
 import { toIso } from "../identifiers.ts";
-import { exampleIds, messageExample } from "./examples.ts";
+import { exampleIds, messageExample, proposalExample } from "./examples.ts";
 
 const sentAt = Date.parse(messageExample.created_at);
 const waitSeconds = 10;
@@ -15,6 +15,7 @@ export const webhookExample = {
   state: "active" as const,
   created_at: toIso(sentAt - 86_400_000),
   disabled_at: null,
+  failing: null,
 };
 
 /** The secret of a webhook: 32 bytes in base64. */
@@ -77,6 +78,22 @@ export const scheduledFailedExample = {
         code: "sender_not_participant" as const,
         request_id: "01a1f910-7f2a-7b20-8c31-9a0b1c2d3e4f",
       },
+    },
+  },
+};
+
+/** The body of a webhook about a proposal that waits for a decision. */
+export const proposalWaitingExample = {
+  type: "proposal.waiting" as const,
+  timestamp: proposalExample.created_at,
+  data: {
+    organizationId: exampleIds.organization,
+    proposal: {
+      id: proposalExample.id,
+      senderId: proposalExample.request.senderId,
+      cid: proposalExample.request.message.cid,
+      proposed_by: proposalExample.proposed_by,
+      expires_at: proposalExample.expires_at,
     },
   },
 };

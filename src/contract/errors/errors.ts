@@ -41,6 +41,12 @@ export const errorCatalogue = {
     finding: "the key may not send as {sender}",
     advice: "Use one of the key's allowed senders as the `senderId`.",
   },
+  own_proposal: {
+    status: 403,
+    title: "The key may not decide its own proposals",
+    finding: "your key proposed {proposal}, or was made by the key that did",
+    advice: "Let a key decide that another one made.",
+  },
   origin_forbidden: {
     status: 403,
     title: "Web pages from this origin may not connect",
@@ -115,8 +121,18 @@ export const errorCatalogue = {
   },
   already_sent: {
     status: 409,
-    title: "The scheduled send no longer waits",
-    advice: "It was sent, has failed or was cancelled, as `detail` says. To send something else, choose a new id.",
+    title: "The scheduled send or the proposal no longer waits",
+    advice: "`detail` says what became of it. To send something else, choose a new id.",
+  },
+  append_conflict: {
+    status: 409,
+    title: "The message does not have this length",
+    advice: "Go on from `length`, which the answer has besides. A message that is complete takes no more text.",
+  },
+  message_open: {
+    status: 409,
+    title: "The message is not complete",
+    advice: "Complete it with `PUT /admin/message/append` and `done`, then edit it; or take it back.",
   },
   cursor_too_old: {
     status: 410,
@@ -185,6 +201,7 @@ type ErrorOptions = {
   fields?: FieldError[];
   headers?: Record<string, string>;
   waitMs?: number | undefined;
+  length?: number | undefined;
   closes?: CloseReason;
   cause?: unknown;
 };
@@ -198,6 +215,8 @@ export class HeraldError extends Error {
   readonly headers: Record<string, string>;
   /** How long until the limit that refused allows more, if that is known so exactly. */
   readonly waitMs: number | undefined;
+  /** How long the message is, if that is why it takes no piece at another offset. */
+  readonly length: number | undefined;
   /** The reason to close a socket with, where the code does not imply one. */
   readonly closes: CloseReason | undefined;
 
@@ -210,6 +229,7 @@ export class HeraldError extends Error {
     this.fields = options.fields ?? [];
     this.headers = options.headers ?? {};
     this.waitMs = options.waitMs;
+    this.length = options.length;
     this.closes = options.closes;
   }
 
@@ -269,6 +289,18 @@ export function invalidKey(): HeraldError {
   return new HeraldError("unauthorized", "send a valid API key in the header `Admin-Api-Key`", {
     headers: { "WWW-Authenticate": "Admin-Api-Key" },
   });
+}
+
+/** The error for a token of the OpenID provider that is not valid, whatever is wrong with it. */
+export function invalidToken(cause?: unknown): HeraldError {
+  return new HeraldError(
+    "unauthorized",
+    "the token is invalid or has expired; get a fresh one for Herald's client id",
+    {
+      headers: { "WWW-Authenticate": "Bearer" },
+      cause,
+    },
+  );
 }
 
 /** The value of `Retry-After` for a wait in milliseconds: whole seconds, at least one (RFC 9110, section 10.2.3). */

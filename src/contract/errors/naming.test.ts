@@ -10,7 +10,8 @@ test("an id is quoted as it is, unless it is too long or has control characters"
 });
 
 test("a detail says what is wrong with which thing, and what to do, and can be taken apart again", () => {
-  const names = { organization: "o", conversation: "c", sender: "s", user: "u", message: "m", file: "f", id: "i" };
+  const ids = { message: "m", file: "f", proposal: "p", id: "i" };
+  const names = { organization: "o", conversation: "c", sender: "s", user: "u", ...ids };
   for (const code of Object.keys(errorCatalogue) as (keyof typeof errorCatalogue)[]) {
     if (!isNaming(code)) continue;
     const { message: detail } = errorAbout(code, names);

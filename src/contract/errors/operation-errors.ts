@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { exampleIds, messageExample, requestIdExample } from "../documents/examples.ts";
+import { exampleIds, messageExample, proposalExample, requestIdExample } from "../documents/examples.ts";
 import type { Operation } from "../operations/operation.ts";
 import { validate } from "../requests.ts";
-import { type ErrorCode, errorCatalogue, HeraldError } from "./errors.ts";
+import { type ErrorCode, errorCatalogue, HeraldError, invalidKey, rateExceeded, unavailable } from "./errors.ts";
 import { errorAbout, isNaming } from "./naming.ts";
 import { type Problem, problemDocument } from "./problem.ts";
 
@@ -13,23 +13,51 @@ export const errorHeaders: Record<number, string[]> = {
   503: ["Retry-After"],
 };
 
-/** An example `detail` for codes whose advice refers to it. */
+/** An example `detail` for codes whose advice refers to it, or that have one of their own. */
 const exampleDetails: Partial<Record<ErrorCode, string>> = {
+  malformed_json: "the body is not valid UTF-8",
   bad_request: "the path is not valid percent-encoded UTF-8 (RFC 3986, section 2.5)",
+  insufficient_scope: "this call requires a key with the scope `message:send`",
   payload_too_large: "the request body exceeds the limit of 1048576 bytes; send a smaller one",
+  not_supported: "message_edit is not supported: your backend edits with `PUT /admin/message`",
+  already_sent: "the scheduled send `order-4711` no longer waits: it was sent; choose a new id",
+  cursor_too_old:
+    "the cursor is older than the 7 days for which events are kept; read what is stored with an export, then follow the feed from its newest cursor",
+};
+
+/** Examples of errors that have more than a detail. */
+const exampleErrors: Partial<Record<ErrorCode, () => HeraldError>> = {
+  unauthorized: invalidKey,
+  method_not_allowed: () => new HeraldError("method_not_allowed", undefined, { headers: { Allow: "GET, HEAD, PUT" } }),
+  append_conflict: () =>
+    new HeraldError(
+      "append_conflict",
+      "the message has 128 characters, or is complete; go on from there, unless it is complete",
+      { length: 128 },
+    ),
+  rate_limited: () =>
+    rateExceeded({
+      detail: "this organization may send 5000 requests per second",
+      policy: "organization-requests",
+      quota: 5000,
+      windowSeconds: 1,
+      waitMs: 1000,
+    }),
+  unavailable: () => unavailable({ detail: "the database does not respond; retry with the same id" }),
 };
 
 const exampleNames = {
   ...exampleIds,
   sender: exampleIds.user,
   message: messageExample._id,
+  proposal: proposalExample.id,
   id: "order-4711",
 };
 
 /** An example of an error with this code. */
 export function exampleError(code: ErrorCode): HeraldError {
   if (isNaming(code)) return errorAbout(code, exampleNames);
-  return new HeraldError(code, exampleDetails[code] ?? errorCatalogue[code].advice);
+  return exampleErrors[code]?.() ?? new HeraldError(code, exampleDetails[code] ?? errorCatalogue[code].advice);
 }
 
 /** Every error that an operation can return, by status: those it declares and those that its shape implies. */

@@ -25,6 +25,9 @@ export const problemSchema = z
       )
       .optional()
       .meta({ description: "The invalid values in the request. Present on 422 only." }),
+    length: z.int().nonnegative().optional().meta({
+      description: "How long the message is, in Unicode code points. Present with `append_conflict` only.",
+    }),
   })
   .meta({ id: "Problem", description: "An error (RFC 9457)." });
 
@@ -51,6 +54,7 @@ export function problemDocument(
     code: error.code,
     request_id: requestId,
     ...fields,
+    ...(error.length !== undefined && { length: error.length }),
   };
 }
 

@@ -11,7 +11,8 @@ const defaultOverlapSeconds = 24 * 3600;
 const maxOverlapSeconds = 7 * 24 * 3600;
 
 const names = Object.keys(scopes) as [Scope, ...Scope[]]; // the keys of a literal are its literals
-const scope = z.enum(names).meta({ id: "Scope" });
+/** The name of a scope. */
+export const scope = z.enum(names).meta({ id: "Scope" });
 
 function distinct(items: readonly string[]): boolean {
   return new Set(items).size === items.length;
@@ -63,11 +64,28 @@ export const apiKeyPage = pageOf(apiKey).meta({ id: "ApiKeyPage" });
 /** The calling key and what it may do. The bootstrap key has no id. */
 export const ownKey = apiKey
   .pick({ name: true, scopes: true, organization: true, allowed_senders: true, expires_at: true })
-  .extend({ id: z.string().nullable().meta({ description: "The id, or `null` for the bootstrap key." }) })
+  .extend({
+    id: z
+      .string()
+      .nullable()
+      .meta({ description: "The id, or `null` for the bootstrap key, and for a person or workload without a key." }),
+    key_id: z.string().meta({
+      description:
+        "What stands for the caller in the audit log and in proposals: its id, `bootstrap`, or `oidc:` and a subject.",
+    }),
+    organizations: z.array(z.string()).nullable().meta({
+      description:
+        "The organizations that the caller can access, with what its roles allow in each. `null` means all, or the one in `organization`.",
+    }),
+    session_id: z
+      .string()
+      .nullable()
+      .meta({ description: "The session of the person who makes the call. `null` for a key or a token." }),
+  })
   .meta({
     id: "OwnKey",
     description:
-      "The calling key. If the call used an old secret of a rotated key, `expires_at` is when that secret expires.",
+      "The calling key; or the person or workload that an OpenID provider vouches for, whose name is `name`. If the call used an old secret of a rotated key, `expires_at` is when that secret expires.",
   });
 
 /** The calling key. */

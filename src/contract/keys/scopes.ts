@@ -1,6 +1,7 @@
 /** What each scope of an API key allows (api.md, section 5). */
 export const scopes = {
   "message:send": "Send messages to conversations.",
+  "message:propose": "Propose messages and system messages, which are sent once another key approves them.",
   "message:edit": "Edit messages and take them back.",
   "system:send": "Send system messages to users.",
   "directory:read": "Read organizations, users, conversations and participants.",
@@ -17,3 +18,8 @@ export const scopes = {
 
 /** What an API key may do. */
 export type Scope = keyof typeof scopes;
+
+/** What keys or people may do, in a few words. */
+export function nameScopes(names: readonly string[]): string {
+  return names.includes("*") ? "everything" : names.join(", ");
+}

@@ -1,6 +1,6 @@
 /**
  * Events of one conversation (system messages to users or to everyone if `cid` is absent) played on one node to the same users over the same
- * number of connections; the users are an audience's or listed. Or one user's receipt of one event (`connections` is
+ * number of connections; the users are an audience's or listed. Or (`away`) those of them whose clients were all in the background on that node. Or one user's receipt of one event (`connections` is
  * 1). Versions before 0012 combined several users and events in one receipt row (`connections` is 0).
  */
 export type NewDelivery = {
@@ -8,7 +8,7 @@ export type NewDelivery = {
   id: string;
   org: string;
   cid: string | undefined;
-  kind: "delivery" | "receipt";
+  kind: "delivery" | "away" | "receipt";
   connections: number;
   audience: string | undefined;
   uids: string[] | undefined;

@@ -9,6 +9,8 @@ const knownKinds = [
   "read",
   "system_read",
   "reaction",
+  "hide",
+  "append",
 ] as const;
 
 /**
@@ -45,7 +47,7 @@ export type LogEvent = {
   payload: string;
   /**
    * The recipients of a `system` or `system_recall` event that names them, empty for one that names none (`addressOf`); of a
-   * `read` event the author whose messages were read, of a `system_read` event the user who has read system messages.
+   * `read` event the author whose messages were read, of a `system_read` event the user who has read system messages; of a `hide` event the user who has hidden messages.
    */
   uids: string[] | undefined;
   /**
@@ -53,6 +55,10 @@ export type LogEvent = {
    * delivered to nobody from then on. Absent for all others.
    */
   expiresAt?: number | undefined;
+  /** A message that grows: reports tell of the delivery of its last piece. */
+  isOpen?: true | undefined;
+  /** Of the last piece of a message: the offset of that message, which everyone has who gets this. */
+  completes?: number | undefined;
   /**
    * The id of the previous event, `""` for the first. Present only on events that come straight from their commit, and absent
    * if the previous event was committed by a version that does not record ids.

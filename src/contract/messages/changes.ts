@@ -40,7 +40,10 @@ export const recallMessagesRequest = z
       ids: identifiers("message", mostRecalled).meta({
         description: "The `server_mid`s of the messages. Duplicate ids are ignored.",
       }),
-      type: z.literal("all").meta({ description: "Takes the messages back for everyone." }),
+      type: z.enum(["all", "myself"]).meta({
+        description:
+          "`all` takes the messages back for everyone. `myself` hides them from the lists of `senderId` only.",
+      }),
     }),
   })
   .meta({ id: "RecallMessagesRequest" });
@@ -95,6 +98,12 @@ export function applyEdit(
 /** The text of the event that tells which messages were taken back. */
 export function recallPayload({ ids, cid, from, t }: { ids: string[]; cid: string; from: string; t: number }): string {
   const event: MessageDeleteEvent = { message_delete: { ids, cid, from, type: "all", t } };
+  return JSON.stringify(event);
+}
+
+/** The text of the event that tells a user's own connections which messages the user has hidden. */
+export function hidingPayload({ ids, cid, from, t }: { ids: string[]; cid: string; from: string; t: number }): string {
+  const event: MessageDeleteEvent = { message_delete: { ids, cid, from, type: "myself", t } };
   return JSON.stringify(event);
 }
 

@@ -19,6 +19,11 @@ const silent = z.literal(true).optional().meta({
   description: "Present if it was sent silently: it counts as unread nowhere, and clients should not alert the user.",
 });
 
+const open = z.literal(true).optional().meta({
+  description:
+    "Present while the text is not complete: pieces follow as `message_append`. It counts as unread nowhere until then.",
+});
+
 const expiresAt = isoTime.optional().meta({
   description: "When it ends: clients should not show it from then on. Absent if it has no end.",
 });
@@ -30,7 +35,8 @@ const attachment = z.strictObject({
 
 /**
  * A message of a conversation, as recipients and history see it (seed, 2.4). Eight members are always present; `silent` of one that
- * was sent silently, `expires_at` of one that ends, and the id of a message that it replies to or forwards.
+ * was sent silently, `open` of one that still grows, `expires_at` of one that ends, and the id of a message that it replies to or
+ * forwards.
  */
 export const messageSchema = z
   .strictObject({
@@ -43,6 +49,7 @@ export const messageSchema = z
     attachments: z.array(attachment),
     created_at: createdAt,
     silent,
+    open,
     expires_at: expiresAt,
     ...references,
   })
@@ -151,20 +158,44 @@ export const messageEditEvent = z
 /** An edit of a message in its frame. */
 export type MessageEditEvent = z.infer<typeof messageEditEvent>;
 
-/** The event `message_delete`: messages were taken back. */
+/** The event `message_append`: an open message has more text, or is complete (api.md, 2.5). */
+export const messageAppendEvent = z
+  .strictObject({
+    message_append: z.strictObject({
+      id: z.string().meta({ description: "The `_id` of the message." }),
+      cid: z.string().meta({ description: "The conversation." }),
+      from: z.string().meta({ description: "The sender of the message." }),
+      offset: z.int().nonnegative().meta({
+        description:
+          "Where the piece begins, in Unicode code points of the text. After a reconnect it may lie before the end of what is known: only what lies beyond is new.",
+      }),
+      text: z.string().meta({ description: "The piece; it may be empty if `done` is `true`." }),
+      done: z.boolean().meta({ description: "Whether the message is complete." }),
+      t: timestamp,
+    }),
+  })
+  .meta({ id: "MessageAppendEvent" });
+
+/** A piece of a message in its frame. */
+export type MessageAppendEvent = z.infer<typeof messageAppendEvent>;
+
+/** The event `message_delete`: messages were taken back, or hidden by the user who hears it. */
 export const messageDeleteEvent = z
   .strictObject({
     message_delete: z.strictObject({
       ids: z.array(z.string()).meta({ description: "The `_id`s of the messages." }),
       cid: z.string().meta({ description: "The conversation." }),
-      from: z.string().meta({ description: "The participant who took them back." }),
-      type: z.literal("all").meta({ description: "The messages are gone for everyone." }),
+      from: z.string().meta({ description: "The participant who took them back, or hid them." }),
+      type: z.enum(["all", "myself"]).meta({
+        description:
+          "`all`: the messages are gone for everyone. `myself`: `from` has hidden them from the own lists; only the own connections hear it.",
+      }),
       t: timestamp,
     }),
   })
   .meta({ id: "MessageDeleteEvent" });
 
-/** A recall of messages in its frame. */
+/** A recall or a hiding of messages in its frame. */
 export type MessageDeleteEvent = z.infer<typeof messageDeleteEvent>;
 
 /** The event `system_message_delete`: system messages were taken back. */

@@ -93,11 +93,30 @@ export function contentOfMessage(limits: PayloadLimits) {
   };
 }
 
-/** The rule that a message has content. */
+/** The rule that a message has content. One that grows may begin without. */
 export const hasContent = {
-  check: ({ body, attachments }: { body: string; attachments: readonly unknown[] }) =>
-    body !== "" || attachments.length > 0,
+  check: ({ body, attachments, open }: { body: string; attachments: readonly unknown[]; open?: true | undefined }) =>
+    body !== "" || attachments.length > 0 || open === true,
   message: "needs a non-empty `body` or an attachment",
+};
+
+const open = z.literal(true, "must be true").optional().meta({
+  description:
+    "`true` sends a message that is not complete: `PUT /admin/message/append` adds to its text. Ten minutes without a piece complete it as it is.",
+});
+
+/**
+ * The rule that a send has a complete message, as all have but those that `POST /admin/message` begins, and how the documents describe it:
+ * with `not`, which generators of clients ignore.
+ */
+export const isComplete = {
+  check: (request: object) =>
+    !("message" in request && isObject(request.message) && request.message.open !== undefined),
+  refusal: {
+    path: ["message", "open"],
+    message: "must be absent: only `POST /admin/message` begins a message that grows",
+  },
+  meta: { not: { required: ["message"], properties: { message: hasMembers(["open"]) } } },
 };
 
 /** The body of `POST /admin/message` (seed, 2.1 and 2.2). */
@@ -112,6 +131,7 @@ export function createSendMessageRequest(limits: PayloadLimits) {
       x,
       attachments,
       silent,
+      open,
       expires_at: expiresAt,
       ...referring({
         replied: `The message that this one replies to: ${visible}.`,
@@ -119,7 +139,12 @@ export function createSendMessageRequest(limits: PayloadLimits) {
       }),
     })
     .refine(hasContent.check, hasContent.message)
-    .meta({ ...meta, title: "NewMessage" });
+    .meta({
+      ...meta,
+      description: "Needs a non-empty `body`, an attachment or `open`.",
+      if: { anyOf: [meta.if, hasMembers(["open"])] },
+      title: "NewMessage",
+    });
   return z.strictObject({ ...envelope, message }).meta({ id: "SendMessageRequest" });
 }
 

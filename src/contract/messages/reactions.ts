@@ -10,6 +10,9 @@ const maxReactionCharacters = 10;
 /** How many different reactions a message may have. */
 export const maxReactionsOfMessage = 100;
 
+/** How many reactions to a message a list has at most, each of one user. */
+export const maxReactionsListed = 1_000;
+
 /** A reaction: an emoji, or another short text. */
 export const reaction = text(1, maxReactionCharacters);
 

@@ -29,6 +29,9 @@ export type MarkReadRequest = z.output<typeof markReadRequest>;
 /** The response to a change that returns nothing else. */
 export const successResponse = z.strictObject({ success: z.literal(true) }).meta({ id: "SuccessAnswer" });
 
+/** The response to a change that returns nothing else. */
+export type SuccessResponse = z.infer<typeof successResponse>;
+
 /** The event `message_read`, which tells the author of messages that a participant has read them. */
 export const messageReadEvent = z
   .strictObject({

@@ -11,8 +11,10 @@ import { createMessageChangeOperations } from "./message-changes.ts";
 import { createMessageOperations } from "./messages.ts";
 import { defineOperation, named, type OperationAnswer } from "./operation.ts";
 import { presenceOperations } from "./presence.ts";
+import { createProposalOperations } from "./proposals.ts";
 import { readOperations } from "./reads.ts";
 import { createScheduleOperations } from "./schedule.ts";
+import { sessionOperations } from "./sessions.ts";
 import { createTransferOperations } from "./transfer.ts";
 import { webhookOperations } from "./webhooks.ts";
 
@@ -115,6 +117,7 @@ export function createOperations(limits: PayloadLimits) {
     ...readOperations,
     ...createBatchOperations(limits),
     ...createScheduleOperations(limits),
+    ...createProposalOperations(limits),
     ...createDirectoryOperations(limits),
     ...createConversationOperations(limits),
     ...deliveryOperations,
@@ -123,6 +126,7 @@ export function createOperations(limits: PayloadLimits) {
     ...webhookOperations,
     ...presenceOperations,
     ...keyOperations,
+    ...sessionOperations,
     ...auditOperations,
     ...openOperations,
   });

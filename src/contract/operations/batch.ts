@@ -2,6 +2,7 @@ import { z } from "zod";
 import { messageExample } from "../documents/examples.ts";
 import type { PayloadLimits } from "../limits.ts";
 import { batchAnswer, batchQuery } from "../messages/batch.ts";
+import { isComplete } from "../messages/messages.ts";
 import { linesType } from "../transfer/lines.ts";
 import { createMessageOperations } from "./messages.ts";
 import { defineOperation } from "./operation.ts";
@@ -13,7 +14,8 @@ export function createBatchOperations(limits: PayloadLimits) {
   const { sendMessage, sendSystemMessage } = createMessageOperations(limits);
   const line = z.union([sendMessage.body, sendSystemMessage.body]).meta({
     id: "BatchLine",
-    description: "One line: the body of a message, or of a system message.",
+    ...isComplete.meta,
+    description: "One line: the body of a message, without `open`, or of a system message.",
   });
   return {
     sendBatch: defineOperation({

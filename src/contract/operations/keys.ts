@@ -43,7 +43,17 @@ export const keyOperations = {
       200: {
         description: "The calling key.",
         schema: ownKey,
-        example: { id, name, scopes, organization, allowed_senders, expires_at },
+        example: {
+          id,
+          key_id: id,
+          name,
+          scopes,
+          organization,
+          organizations: null,
+          allowed_senders,
+          expires_at,
+          session_id: null,
+        },
       },
     },
   }),

@@ -1,12 +1,14 @@
 import { dryRunResponse, sendQuery } from "../delivery.ts";
 import {
   exampleIds,
+  messageAppendExample,
   messageDeleteExample,
   messageEditExample,
   messageReactionsUpdateExample,
   systemMessageDeleteExample,
 } from "../documents/examples.ts";
 import type { PayloadLimits } from "../limits.ts";
+import { appendResponse, createAppendLine, createAppendRequest } from "../messages/append.ts";
 import {
   changeResponse,
   createEditMessageRequest,
@@ -43,7 +45,39 @@ export function createMessageChangeOperations(limits: PayloadLimits) {
         "Stored",
         "`true` if the message says this already, so that nothing was stored and nobody is told",
       ),
-      errors: [...senderErrors, "message_not_found", "sender_not_owner"],
+      errors: [...senderErrors, "message_not_found", "sender_not_owner", "message_open"],
+    }),
+    appendToMessage: defineOperation({
+      method: "put",
+      path: "/admin/message/append",
+      tag: "Messages",
+      scope: "message:send",
+      limitsItself: true,
+      audit: "refused", // like a send: the event log records the pieces, and the key
+      targetOf: (body) => (body === undefined ? {} : { ...targetIn(body), message: body.messageAppend.id }),
+      summary: "Append to an open message",
+      description:
+        'Appends text to a message that was sent with `open`, or completes it with `done`. Online participants hear `message_append`; lists, `since` and whoever joins have the whole text so far. `offset` says how long the text is, so that the same piece again changes nothing, and a piece that does not fit is answered 409 `append_conflict` with the `length` to go on from. With `Content-Type: application/x-ndjson`, the first line is such a body, `{"text":"…"}` lines follow, and `{"done":true}` ends the message: each line is answered by one, as soon as it is stored. 200 means that the piece is stored: it was flushed to the database before the response.',
+      body: createAppendRequest(limits),
+      lines: createAppendLine(limits),
+      bodyExample: {
+        organizationId: exampleIds.organization,
+        senderId: messageAppendExample.from,
+        messageAppend: {
+          id: messageAppendExample.id,
+          offset: messageAppendExample.offset,
+          text: messageAppendExample.text,
+        },
+      },
+      answers: {
+        200: {
+          description: "Stored.",
+          schema: appendResponse,
+          headers: { "Idempotent-Replayed": "`true` if the piece is stored already, so that nobody is told again" },
+          example: { success: true, length: messageAppendExample.offset + messageAppendExample.text.length },
+        },
+      },
+      errors: [...senderErrors, "message_not_found", "sender_not_owner", "append_conflict"],
     }),
     updateReactions: defineOperation({
       method: "put",
@@ -75,11 +109,15 @@ export function createMessageChangeOperations(limits: PayloadLimits) {
       tag: "Messages",
       scope: "message:edit",
       limitsItself: true,
-      targetOf: (body) => ({ ...targetIn(body, body.messageDelete.cid), messages: body.messageDelete.ids }),
+      targetOf: ({ messageDelete: { cid, ids, type }, ...body }) => ({
+        ...targetIn(body, cid),
+        messages: ids,
+        ...(type === "myself" && { user: body.senderId }),
+      }),
       workOf: ({ messageDelete: { ids } }) => Math.floor(ids.length / recalledPerRequest),
-      summary: "Take messages back",
+      summary: "Take messages back, or hide them",
       description:
-        "Removes the texts of messages of one conversation, whoever sent them; `senderId` must be a participant. Online participants hear `message_delete`. From then on, the messages are missing from history and recovery; only their delivery reports remain, without the text. If one of the messages does not exist or was taken back before, the response is 404 and none is taken back.",
+        "Removes the texts of messages of one conversation, whoever sent them; `senderId` must be a participant. Online participants hear `message_delete`. From then on, the messages are missing from history and recovery; only their delivery reports remain, without the text. If one of the messages does not exist or was taken back before, the response is 404 and none is taken back. With the type `myself`, nothing is taken back: the messages are missing from the lists, last messages, unread counts and recovery of `senderId` only, and only connections of that user hear `message_delete`, with this type. Hiding them again stores nothing, and nobody hears it twice.",
       query: sendQuery,
       body: recallMessagesRequest,
       bodyExample: {
@@ -87,7 +125,10 @@ export function createMessageChangeOperations(limits: PayloadLimits) {
         senderId: messageDeleteExample.from,
         messageDelete: { cid: messageDeleteExample.cid, ids: messageDeleteExample.ids, type: "all" },
       },
-      answers: changeAnswers("Taken back"),
+      answers: changeAnswers(
+        "Taken back, or hidden",
+        "`true` if the user has hidden the messages already, so that nothing was stored and nobody is told",
+      ),
       errors: [...senderErrors, "conversation_not_found", "message_not_found"],
     }),
     recallSystemMessages: defineOperation({

@@ -5,11 +5,13 @@ import type { PayloadLimits } from "../limits.ts";
 import {
   createSendMessageRequest,
   createSendSystemMessageRequest,
+  type SendSystemMessageRequest,
   sendMessageOutcome,
   sendMessageResponse,
   sendSystemMessageOutcome,
   sendSystemMessageResponse,
 } from "../messages/messages.ts";
+import type { ScheduledRequest } from "../schedule.ts";
 import { waitedHeaders, waitRequestHeaders } from "../waits.ts";
 import { defineOperation } from "./operation.ts";
 
@@ -44,6 +46,29 @@ export const senderErrors = [
 export function targetIn(body: { organizationId: string; senderId: string }, conversation?: string): AuditTarget {
   return { organization: body.organizationId, sender: body.senderId, conversation };
 }
+
+/** The work of a system message beyond one request. */
+function workOfSystem({ messageSystem }: SendSystemMessageRequest): number {
+  return Math.floor((messageSystem.uids?.length ?? 0) / recipientsPerRequest);
+}
+
+/** What operations have in common whose body holds that of either send as `request`, to be sent later. */
+export const ofLaterSend = {
+  targetOf: ({ request }: { request: ScheduledRequest }): AuditTarget => ({
+    sender: request.senderId,
+    ...("message" in request && { conversation: request.message.cid }),
+  }),
+  workOf: ({ request }: { request: ScheduledRequest }) => ("messageSystem" in request ? workOfSystem(request) : 0),
+};
+
+/** What they answer if the send would be refused. */
+export const laterSendErrors = [
+  ...senderErrors,
+  "conversation_not_found",
+  "message_not_found",
+  "sender_not_found",
+  "message_id_conflict",
+] as const;
 
 /** The two send operations (seed, section 4). */
 export function createMessageOperations(limits: PayloadLimits) {
@@ -92,7 +117,7 @@ export function createMessageOperations(limits: PayloadLimits) {
       query: sendQuery,
       requestHeaders: waitRequestHeaders,
       body: createSendSystemMessageRequest(limits),
-      workOf: ({ messageSystem }) => Math.floor((messageSystem.uids?.length ?? 0) / recipientsPerRequest),
+      workOf: workOfSystem,
       bodyExample: {
         organizationId: exampleIds.organization,
         senderId: systemMessageExample.from,

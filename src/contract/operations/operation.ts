@@ -4,7 +4,9 @@ import {
   apiKeyExample,
   exampleIds,
   messageExample,
+  proposalExample,
   scheduledSendExample,
+  sessionExample,
   systemMessageExample,
   userConnectionExample,
 } from "../documents/examples.ts";
@@ -22,7 +24,7 @@ export const operationTags = {
   Files: "The files of messages: their bytes, and who may have them.",
   Webhooks: "Posts that tell your server who was not reached, so that it can push or call.",
   Presence: "Who is connected now, on all nodes.",
-  Keys: "API keys. Each has scopes, and may be bound to an organization, to senders and to networks.",
+  Keys: "API keys, each with scopes, perhaps for one organization, certain senders or networks; and the sessions of people in the console.",
   Audit: "Who did what.",
   Operation: "Endpoints for operators, load balancers and orchestrators.",
   Documents: "Machine-readable descriptions of this API.",
@@ -81,6 +83,8 @@ export type Operation<
    * operation needs no key.
    */
   scope: Scope | readonly Scope[] | "any" | undefined;
+  /** Whether the key may also come as `Authorization: Bearer`. */
+  takesBearer?: boolean;
   /**
    * Whether the operation enforces the organization of the key itself. Otherwise a key that is bound to an organization may only
    * call operations with `{org}` in their path, and only for its own organization.
@@ -113,12 +117,14 @@ const pathParameters = {
   connection_id: id("The connection.", userConnectionExample.connection_id),
   jti: id("The `jti` of the token.", exampleIds.token),
   sid: id("The scheduled send.", scheduledSendExample.id),
+  pid: id("The proposal.", proposalExample.id),
   wid: id("The webhook.", webhookExample.id),
   did: id("The delivery.", webhookDeliveryExample.id),
   server_mid: id("The `server_mid` of the send.", messageExample._id),
   mid: id("The `mid` of the send.", systemMessageExample._id),
   file_id: id("The file.", exampleIds.file),
   id: id("The key's id.", apiKeyExample.id),
+  session_id: id("The session.", sessionExample.id),
 };
 type Parameters = typeof pathParameters;
 type NamesIn<Path> = Path extends `${string}{${infer Name extends keyof Parameters}}${infer Rest}`

@@ -5,10 +5,10 @@ import {
   messageExample,
   nodeExample,
   systemMessageExample,
-  userConnectionExample,
+  userConnectionsExample,
   userViewExample,
 } from "../documents/examples.ts";
-import { nodeList } from "../nodes.ts";
+import { nodeList, nodesQuery } from "../nodes.ts";
 import {
   onlineCount,
   onlinePage,
@@ -83,14 +83,14 @@ export const presenceOperations = {
     path: "/admin/organizations/{org}/users/{uid}/connections",
     tag: "Presence",
     scope: "observe",
-    summary: "List where a user is connected now",
+    summary: "List where a user is connected now, and how the last connection ended",
     description:
       "Of all nodes. If a node does not respond within one second, the call fails with 503. Each node lists at most 64 KiB.",
     answers: {
       200: {
         description: "The user's connections; none if the user is offline.",
         schema: userConnectionList,
-        example: { items: [userConnectionExample] },
+        example: userConnectionsExample,
       },
     },
     errors: ["organization_not_found", "user_not_found"],
@@ -113,6 +113,7 @@ export const presenceOperations = {
     scope: "observe",
     summary: "List the nodes with their connections and lag",
     description: "Each node reports its status every 2 s. The call works without the bus.",
+    query: nodesQuery,
     answers: { 200: { description: "All nodes.", schema: nodeList, example: { items: [nodeExample] } } },
   }),
   streamEvents: defineOperation({

@@ -3,11 +3,10 @@ import { scheduledSendExample, sentScheduledSendExample } from "../documents/exa
 import type { Scope } from "../keys/scopes.ts";
 import type { PayloadLimits } from "../limits.ts";
 import { createPutScheduledRequest, scheduledPage, scheduledQuery, scheduledSend } from "../schedule.ts";
-import { senderErrors } from "./messages.ts";
+import { laterSendErrors, ofLaterSend } from "./messages.ts";
 import { defineOperation, pageAnswers } from "./operation.ts";
 
 const sendScopes: [Scope, Scope] = ["message:send", "system:send"];
-const recipientsPerRequest = 1_000;
 
 /** Sends that wait for their time (api.md, section 2.1). */
 export function createScheduleOperations(limits: PayloadLimits) {
@@ -23,12 +22,7 @@ export function createScheduleOperations(limits: PayloadLimits) {
       query: sendQuery,
       body: createPutScheduledRequest(limits),
       bodyExample: { send_at: scheduledSendExample.send_at, request: scheduledSendExample.request },
-      targetOf: ({ request }) => ({
-        sender: request.senderId,
-        ...("message" in request && { conversation: request.message.cid }),
-      }),
-      workOf: ({ request }) =>
-        "messageSystem" in request ? Math.floor((request.messageSystem.uids?.length ?? 0) / recipientsPerRequest) : 0,
+      ...ofLaterSend,
       answers: {
         200: {
           description:
@@ -38,14 +32,7 @@ export function createScheduleOperations(limits: PayloadLimits) {
         },
         201: { description: "Scheduled.", schema: scheduledSend, example: scheduledSendExample },
       },
-      errors: [
-        ...senderErrors,
-        "conversation_not_found",
-        "message_not_found",
-        "sender_not_found",
-        "message_id_conflict",
-        "already_sent",
-      ],
+      errors: [...laterSendErrors, "already_sent"],
     }),
     getScheduled: defineOperation({
       method: "get",

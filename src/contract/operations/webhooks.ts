@@ -38,7 +38,7 @@ export const webhookOperations = {
     ...managed,
     summary: "Create or change a webhook",
     description:
-      "Some seconds after each message or system message, Herald posts to the webhook who has not got it, if there is anybody: with the signature of Standard Webhooks 1.0, at least once, in tries over three days until the receiver answers 2xx. What was sent before the webhook was created is not posted. A receiver that answers 410 switches the webhook off; this call switches it on again. An organization has at most 20 webhooks.",
+      "A few seconds after each message or system message, Herald checks whom it has not reached. If there is anyone, Herald posts their ids to the webhook, signed as Standard Webhooks 1.0 specifies, at least once: it tries for three days until the receiver answers 2xx. Messages sent before the webhook was created are not posted. A receiver that answers 410 switches the webhook off; this call switches it on again. An organization has at most 20 webhooks.",
     body: putWebhookRequest,
     bodyExample: { url: webhookExample.url, events: webhookExample.events, wait_seconds: 10, until: "delivered" },
     answers: {
@@ -103,7 +103,7 @@ export const webhookOperations = {
     ...managed,
     summary: "Post a test",
     description:
-      "Posts a `webhook.test` now, once, and responds when the receiver has answered, or after 15 s. An organization may do this six times a minute; beyond, it is 429 with `Retry-After`. `state` is `delivered` if it answered 2xx, otherwise `failed`, and `last_try` says why.",
+      "Posts a `webhook.test` now, once, and responds when the receiver has answered, or after 15 s. An organization may do this six times a minute; further calls get 429 with `Retry-After`. `state` is `delivered` if the receiver answered 2xx; otherwise it is `failed`, and `last_try` says why.",
     answers: { 200: { description: "What became of it.", schema: webhookDelivery, example: delivered } },
     errors: ["organization_not_found", "not_found", "storage_full"],
   }),

@@ -4,7 +4,13 @@ export const unreachedEvents = ["message.unreached", "system_message.unreached"]
 /** Events that somebody has not got after a time. */
 export type UnreachedEvent = (typeof unreachedEvents)[number];
 
-const noticeEvents = ["message.read", "scheduled.failed", "message.undeliverable", "users.presence"] as const;
+const noticeEvents = [
+  "message.read",
+  "scheduled.failed",
+  "proposal.waiting",
+  "message.undeliverable",
+  "users.presence",
+] as const;
 
 /** What a webhook is told only if it asks for it. */
 export type NoticeEvent = (typeof noticeEvents)[number];

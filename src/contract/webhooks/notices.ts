@@ -44,6 +44,28 @@ export const scheduledFailed = z
 /** What webhooks are told of a scheduled send that was refused, after the organization. */
 export type ScheduledFailed = { scheduled: z.infer<typeof scheduled> };
 
+const waitingProposal = z.strictObject({
+  id: z.string().meta({ description: "The id of the proposal, to read and decide it." }),
+  senderId: z.string().meta({ description: "The user as whom it would be sent." }),
+  cid: z.string().nullable().meta({
+    description: "The conversation that it would go to; `null` for a system message to users or to everyone.",
+  }),
+  proposed_by: z.string().meta({ description: "The key that proposed it, by id." }),
+  expires_at: isoTime.meta({ description: "Until when it can be decided." }),
+});
+
+/** The body of a webhook about a proposal that waits for a decision. */
+export const proposalWaiting = z
+  .strictObject({
+    type: z.literal("proposal.waiting"),
+    timestamp: isoTime.meta({ description: "When it was proposed." }),
+    data: z.strictObject({ organizationId, proposal: waitingProposal }),
+  })
+  .meta({ id: "ProposalWaitingPayload" });
+
+/** What webhooks are told of a proposal that waits, after the organization. */
+export type ProposalWaiting = { proposal: z.infer<typeof waitingProposal> };
+
 /** The body of a webhook about who comes and goes. */
 export const usersPresence = z
   .strictObject({
@@ -71,7 +93,7 @@ const undeliverable = z.strictObject({
   type: z.string().meta({ description: "What it told about, such as `message.unreached`." }),
   id: z.string().nullable().meta({
     description:
-      "The `_id` of the message or system message, or the id of the scheduled send; `null` for anything else.",
+      "The `_id` of the message or system message, or the id of the scheduled send or the proposal; `null` for anything else.",
   }),
   tries: z.int().meta({ description: "How often it was tried." }),
   status: z.int().nullable().meta({ description: "The HTTP status of the last answer, or `null` if none came." }),

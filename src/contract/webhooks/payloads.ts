@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isoTime } from "../identifiers.ts";
 import { messageSchema, systemMessageSchema } from "../messages/events.ts";
-import { messageRead, messageUndeliverable, scheduledFailed, usersPresence } from "./notices.ts";
+import { messageRead, messageUndeliverable, proposalWaiting, scheduledFailed, usersPresence } from "./notices.ts";
 
 /** When a user counts as reached. */
 export const unreachedUntils = ["delivered", "acknowledged"] as const;
@@ -17,7 +17,7 @@ const unreached = z
     uid: z.string().meta({ description: "The user." }),
     reason: z.enum(["offline", "unacknowledged"]).meta({
       description:
-        "`offline`: no connection of the user got it. `unacknowledged`: one did, and has not acknowledged it.",
+        "`offline`: no connection of the user got it. `unacknowledged`: one did, and has not acknowledged it; if the webhook waits until `delivered`, all that did were inactive (`activity_status`).",
     }),
   })
   .meta({ id: "Unreached", description: "A recipient who was not reached." });
@@ -80,6 +80,7 @@ const payloads = [
   systemMessageUnreached,
   messageRead,
   scheduledFailed,
+  proposalWaiting,
   messageUndeliverable,
   usersPresence,
   webhookTest,

@@ -59,6 +59,18 @@ export const webhook = z
     }),
     created_at: isoTime.meta({ description: "When it was created." }),
     disabled_at: isoTime.nullable().meta({ description: "When it was switched off, or `null`." }),
+    failing: z
+      .strictObject({
+        since: isoTime.meta({ description: "When the first of them began." }),
+        at: isoTime.meta({ description: "When the last of them began." }),
+        status: z.int().nullable().meta({ description: "The HTTP status of the last answer, or `null` if none came." }),
+        error: z.string().meta({ description: "Why the last of them failed." }),
+      })
+      .nullable()
+      .meta({
+        description:
+          "The tries that have failed, tests among them, since one succeeded, over all nodes; `null` if the last try succeeded, or there was none. A changed URL begins anew.",
+      }),
   })
   .meta({ id: "Webhook", description: "Where to post who was not reached, and what else a webhook asks for." });
 

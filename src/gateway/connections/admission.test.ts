@@ -39,6 +39,7 @@ function useAdmission() {
       limitsOf: () => ({ requestsPerSecond: 0, messagesPerSecond: 0, connections: 0, storedBytes: 0 }),
     },
     quotas,
+    lastEnds: { noteRefusal: () => undefined },
     thread,
     openings: createLimiter({ places: 10, maxWaiting: 10, maxWaitMs: 1_000, whenBusy: unused, clock }),
   });

@@ -4,6 +4,7 @@ import type { Owner } from "../../lib/owner.ts";
 import type { Limiter } from "../../lib/queues/limiter.ts";
 import { addressName, requestCosts, threadCosts } from "../../services/limits/costs.ts";
 import type { OrganizationLimits } from "../../services/limits/organization-limits.ts";
+import type { LastEnds } from "../../services/sessions/last-ends.ts";
 import type { Session, Sessions } from "../../services/sessions/sessions.ts";
 import type { Identity } from "../../services/sessions/tokens.ts";
 import type { ConnectionQuotas } from "../limits/connection-quotas.ts";
@@ -16,6 +17,7 @@ type Dependencies = {
   budgets: UserBudgets;
   organizationLimits: Pick<OrganizationLimits, "know" | "limitsOf">;
   quotas: Omit<ConnectionQuotas, "count" | "countOf">;
+  lastEnds: Pick<LastEnds, "noteRefusal">;
   thread: ThreadScheduler;
   /** Bounds how many sessions are being opened at once. */
   openings: Limiter;
@@ -23,7 +25,7 @@ type Dependencies = {
 
 /** Creates the admission of one node. */
 export function createAdmission(dependencies: Dependencies) {
-  const { sessions, budgets, organizationLimits, quotas, thread, openings } = dependencies;
+  const { sessions, budgets, organizationLimits, quotas, lastEnds, thread, openings } = dependencies;
 
   /** Delays an error of `work` until the next turn of `name`. */
   async function refuseInTurn<Result>(owner: Owner, name: string, work: () => Promise<Result>): Promise<Result> {
@@ -37,6 +39,16 @@ export function createAdmission(dependencies: Dependencies) {
 
   function identify(owner: Owner, token: string, address: string): Promise<Identity> {
     return refuseInTurn(owner, addressName(address), () => sessions.identify(token, address));
+  }
+
+  /** Notes that a limit keeps the user out. */
+  async function withinLimits<Result>(user: User, work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof HeraldError && error.code === "rate_limited") lastEnds.noteRefusal(user, "limit");
+      throw error;
+    }
   }
 
   function chargeConnect(user: User): void {
@@ -73,11 +85,12 @@ export function createAdmission(dependencies: Dependencies) {
         quotas.takeForOrganization(owner, org, organizationLimits.limitsOf(org).connections);
         return await sessions.open(identity);
       };
-      return await refuseInTurn(owner, org, async () => {
+      const enter = async () => {
         chargeConnect(identity);
         quotas.takeForUser(owner, identity);
         return await openings.run(open, { owner, key: org });
-      });
+      };
+      return await refuseInTurn(owner, org, () => withinLimits(identity, enter));
     },
     /** Like `admit`, for a session that continues: it counts already, and does not queue behind new connections. */
     async renew(owner: Owner, token: string, address: string): Promise<Session> {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { LogEvent } from "../../contract/log/log-event.ts";
+import { appendPayload } from "../../contract/messages/append.ts";
 import { createThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import { createOwner } from "../../lib/owner.ts";
 import { createLimiter } from "../../lib/queues/limiter.ts";
@@ -41,13 +42,14 @@ type Setting = {
 };
 
 /** Creates a joiner, and a connection that notes what it hears and what the ledger is told that it was given. */
-function createOne({ sequencer, log, recovery = { resumeAfter: unused, read: unused } }: Setting) {
+function createOne({ sequencer, log, recovery = { resumeAfter: unused, readGrown: unused, read: unused } }: Setting) {
   const [heard, given]: string[][] = [[], []];
   const ledger: Pick<DeliveryLedger, "given"> = { given: (_, events) => given?.push(...events.map(({ id }) => id)) };
   const [roster, joining, audiences] = [createRoster(), createRoster(), createAudiences(() => undefined)];
   const joiner = createJoiner({
     sequencers: {
       acquire: async () => sequencer,
+      of: unused,
       release: () => undefined,
       checkHeads: unused,
       playToHeads: unused,
@@ -129,6 +131,27 @@ test("a connection that joins where the log was purged misses nothing played dur
   expect(roster.size().connections).toBe(1);
 });
 
+test("pieces of a message played meanwhile are written as one, unless something lies between, and the last one is reported", async () => {
+  const piece = (at: number, offset: number, text: string, done = false): LogEvent => {
+    const payload = appendPayload({ id: "m", cid: "c", from: "a", offset, text, done, t: 1 });
+    return { ...event(at), kind: "append", payload, ...(done && { completes: 3 }) };
+  };
+  const ring = createRing(placeOf(event(9)), createBudget());
+  const played = [piece(10, 0, "o"), piece(11, 1, "ne"), event(12), piece(13, 3, " tw"), piece(14, 6, "o", true)];
+  for (const one of played) ring.push(one);
+  const { sequencer } = createBusyLog();
+  const { joiner, connection, given } = createOne({
+    sequencer: { ...sequencer, position: 14, verified: async () => undefined, playedAfter: ring.after },
+    log: { readAfter: unused },
+  });
+  const written: string[] = [];
+  const deliver: Connection["deliver"] = (events) => void written.push(...events.map(({ payload }) => payload));
+  await joiner.join({ ...connection, deliver }, { ...session, head: 9, headId: "e9" }, undefined, () => undefined);
+  const [first, last] = [piece(11, 0, "one").payload, piece(14, 3, " two", true).payload];
+  expect(written).toEqual([first, event(12).payload, last]);
+  expect(given).toEqual(["e12", "e14"]);
+});
+
 test("what has expired is not written, neither of a page of missed events nor of those played since", async () => {
   const expired = { expiresAt: 1 };
   const missed = (offset: number, more = {}) =>
@@ -140,7 +163,11 @@ test("what has expired is not written, neither of a page of missed events nor of
   const { joiner, connection, heard, given } = createOne({
     sequencer: { ...sequencer, position: 11, verified: async () => undefined, playedAfter: ring.after },
     log: { readAfter: unused },
-    recovery: { resumeAfter: async () => 1, read: async () => pages.shift() ?? [] },
+    recovery: {
+      resumeAfter: async () => ({ offset: 1, grown: [] }),
+      readGrown: async () => [],
+      read: async () => pages.shift() ?? [],
+    },
   });
   await joiner.join(connection, { ...session, head: 9, headId: "e9" }, "e1", () => undefined);
   expect(heard).toEqual(["e2", "e4", "e11"]);
@@ -173,7 +200,11 @@ test("what is taken back while a page of missed events is on its way is not writ
     forgetBefore: unused,
     stop: unused,
   };
-  const recovery: Recovery = { resumeAfter: async () => 1, read: async () => pages.shift() ?? [] };
+  const recovery: Recovery = {
+    resumeAfter: async () => ({ offset: 1, grown: [] }),
+    readGrown: async () => [],
+    read: async () => pages.shift() ?? [],
+  };
   const { joiner, connection, heard, given } = createOne({
     sequencer,
     log: { readAfter: unused },

@@ -2,9 +2,9 @@ import { type EventKind, hasExpired, type LogEvent } from "../../contract/log/lo
 import type { Owner } from "../../lib/owner.ts";
 import type { Limiter } from "../../lib/queues/limiter.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { Recovery } from "../../services/messages/recovery.ts";
+import type { Recovery, Resumption } from "../../services/messages/recovery.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
-import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
+import type { DeliveryLedger, PlayedEvent } from "../delivery/delivery-ledger.ts";
 import type { Audiences } from "../fanout/audiences.ts";
 import {
   type EventFacts,
@@ -14,6 +14,7 @@ import {
   sessionEndOf,
   textIn,
 } from "../fanout/event-facts.ts";
+import { withRunsJoined } from "../fanout/piece-runs.ts";
 import { userTopic } from "../fanout/topics.ts";
 import type { Sequencer } from "../log/sequencer.ts";
 import type { Log, Sequencers } from "../log/sequencers.ts";
@@ -21,10 +22,14 @@ import type { Connection } from "./connection.ts";
 import { bytesOf, type PageTurns, pageBytes } from "./page-turns.ts";
 import type { Roster } from "./roster.ts";
 
+type MissedEvent = Awaited<ReturnType<Recovery["read"]>>[number];
+type Reportable = PlayedEvent & Pick<LogEvent, "kind" | "isOpen" | "completes">;
+
 const pageSize = 100;
 
-/** The kinds of events that the participants of a conversation hear, and those that say whom they are addressed to. */
-const conversationKinds = new Set<EventKind>(["message", "edit", "recall", "reaction"]);
+/** The kinds of events that the participants of a conversation hear, those of one user, and those that say whom they are addressed to. */
+const conversationKinds = new Set<EventKind>(["message", "edit", "recall", "reaction", "append"]);
+const ownKinds = new Set<EventKind>(["read", "system_read", "hide"]);
 const addressedKinds = new Set<EventKind>(["system", "system_recall"]);
 
 type Dependencies = {
@@ -51,14 +56,29 @@ export function createJoiner(dependencies: Dependencies) {
     return !hasRecalled(textIn(event)) && !hasExpired(event, databaseClock.now());
   }
 
+  /** Delivers what was missed, and records it. */
+  function give(connection: Connection, { org, uid }: Session, events: readonly MissedEvent[]): void {
+    if (events.length === 0 || !connection.isOpen) return;
+    connection.deliver([...events]);
+    if (!connection.isOpen) return;
+    const addressed = events.filter(({ isRecipient }) => isRecipient).map((event) => ({ ...event, org }));
+    ledger.given(uid, reportedIn(addressed));
+  }
+
   async function replay(
     connection: Connection,
     session: Session,
     sequencer: Sequencer,
-    resumeAfter: number,
+    resumption: Resumption,
   ): Promise<void> {
-    const { org, uid } = session;
-    let after = resumeAfter;
+    const { org } = session;
+    const grown = await reads.run(() => recovery.readGrown(session, resumption), { key: org, owner: connection.owner });
+    give(
+      connection,
+      session,
+      grown.filter((event) => isThere(event, sequencer)),
+    );
+    let after = resumption.offset;
     let isWhole = false;
     while (!isWhole && (await connection.isReadyForMore())) {
       await turnPage(
@@ -69,12 +89,10 @@ export function createJoiner(dependencies: Dependencies) {
           const end = page.at(-1)?.offset;
           isWhole = end === undefined;
           if (end === undefined) return;
-          const there = page.filter((event) => isThere(event, sequencer));
-          connection.deliver(there);
-          if (!connection.isOpen) return;
-          ledger.given(
-            uid,
-            there.filter((event) => isReported(event) && event.isRecipient).map((one) => ({ ...one, org })),
+          give(
+            connection,
+            session,
+            page.filter((event) => isThere(event, sequencer)),
           );
           after = end;
         },
@@ -82,7 +100,7 @@ export function createJoiner(dependencies: Dependencies) {
     }
   }
 
-  /** Delivers the events that concern the connection, and updates `cids` from membership events. */
+  /** Delivers the events that concern the connection, pieces of a message that follow each other as one, and updates `cids` from membership events. */
   function apply(connection: Connection, sequencer: Sequencer, cids: Set<string>, events: LogEvent[]): void {
     const heard: LogEvent[] = [];
     for (const event of events) {
@@ -90,16 +108,15 @@ export function createJoiner(dependencies: Dependencies) {
       if (conversationKinds.has(kind) && cids.has(cid) && isThere(event, sequencer)) heard.push(event);
       const isNamed = () => uids?.includes(connection.uid) === true;
       if (addressedKinds.has(kind) && isAddressed(event, cids, isNamed) && isThere(event, sequencer)) heard.push(event);
-      if ((kind === "read" || kind === "system_read") && isNamed()) heard.push(event);
+      if (ownKinds.has(kind) && isNamed()) heard.push(event);
       if (kind === "membership") facts.follow(event, connection.uid, cids);
       if (kind === "session" && endsSession(sessionEndOf(event), connection)) {
         connection.end("removed");
         return;
       }
     }
-    if (heard.length > 0) connection.deliver(heard);
-    const counted = heard.filter(isReported);
-    if (connection.isOpen) ledger.given(connection.uid, counted);
+    if (heard.length > 0) connection.deliver(withRunsJoined(heard));
+    if (connection.isOpen) ledger.given(connection.uid, reportedIn(heard));
   }
 
   // What an owner holds keeps the scope of its function in memory, so these two are not part of `join`.
@@ -140,13 +157,13 @@ export function createJoiner(dependencies: Dependencies) {
       const leaveJoining = owner.hold(() => joining.remove(connection));
       await sequencer.reached(head, headId);
       if (!connection.isOpen) return;
-      const resumeAfter =
+      const resumption =
         since === undefined
           ? undefined
           : await reads.run(() => recovery.resumeAfter(session, since), { key: org, owner });
       if (!connection.isOpen) return;
-      admit(since === undefined ? undefined : resumeAfter !== undefined);
-      if (resumeAfter !== undefined) await replay(connection, session, sequencer, resumeAfter);
+      admit(since === undefined ? undefined : resumption !== undefined);
+      if (resumption !== undefined) await replay(connection, session, sequencer, resumption);
 
       const cids = new Set(session.cids);
       let cursor = head;
@@ -180,7 +197,11 @@ export function createJoiner(dependencies: Dependencies) {
 /** Joins connections to their organization's event stream. */
 export type Joiner = ReturnType<typeof createJoiner>;
 
-/** Whether a report tells of the event's deliveries. */
-function isReported({ kind }: HeardEvent): boolean {
-  return kind === "message" || kind === "system";
+/** The events whose deliveries a report tells: a message that grows is delivered with its last piece. */
+function reportedIn(events: readonly Reportable[]): PlayedEvent[] {
+  return events.flatMap((event): PlayedEvent[] => {
+    const { kind, isOpen, completes } = event;
+    if (kind === "append") return completes === undefined ? [] : [{ ...event, offset: completes }];
+    return !isOpen && (kind === "message" || kind === "system") ? [event] : [];
+  });
 }

@@ -2,6 +2,7 @@ import type { ThreadScheduler } from "../../lib/event-loop/thread-scheduler.ts";
 import type { ClientAddress } from "../../lib/network/client-address.ts";
 import type { PublicOrigin } from "../../lib/network/public-origin.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import type { LastEnds } from "../../services/sessions/last-ends.ts";
 import type { Backlog } from "../limits/backlog.ts";
 import type { ConnectionQuotas } from "../limits/connection-quotas.ts";
 import type { Admission } from "./admission.ts";
@@ -42,5 +43,7 @@ export type LineParts = {
   steadyClock: Clock;
   /** Called when a line ends with bytes waiting. */
   onCut(): void;
+  /** Told how the connections of users end. */
+  lastEnds: Pick<LastEnds, "noteEnd" | "noteRefusal">;
   onError(error: unknown): void;
 };

@@ -32,6 +32,16 @@ export function createOrigins(allowed: ReadonlySet<string>, onForbidden: (origin
       onForbidden(origin);
       throw new HeraldError("origin_forbidden", reasonFor(origin));
     },
+    /**
+     * Throws `origin_forbidden` for a page whose origin is not allowed by name, also of the server's own: a page elsewhere whose name
+     * leads to this server (DNS rebinding) looks like one.
+     */
+    requireAllowed(request: Request): void {
+      const origin = request.headers.get("origin");
+      if (origin === null || isAllowed(origin)) return;
+      onForbidden(origin);
+      throw new HeraldError("origin_forbidden", reasonFor(origin));
+    },
     /** The headers that let a page of an allowed origin read the response (Fetch standard, section 3.3). */
     corsHeaders({ headers }: Request): Record<string, string> {
       const origin = headers.get("origin");

@@ -13,7 +13,7 @@ export function createAccounting({ ledger, onDelivery, onError }: Dependencies) 
   const guard = createGuard(onError);
   const guardedLedger: DeliveryLedger = {
     played: (event, audience) => guard(() => ledger.played(event, audience)),
-    playedTo: (event, uids, connections) => guard(() => ledger.playedTo(event, uids, connections)),
+    playedTo: (...played) => guard(() => ledger.playedTo(...played)),
     given: (uid, events) => guard(() => ledger.given(uid, events)),
     renew: () => guard(ledger.renew),
     flush: ledger.flush,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { createRandom } from "../../../test/harness/random.ts";
 import { type AudienceVersion, createAudience } from "./audience.ts";
 
 const begin = Date.UTC(2026, 10, 20);
@@ -84,6 +85,31 @@ describe("an audience", () => {
     }
     expect(archive.size()).toBe(changes * 2);
     expect(archive.names()).toBeLessThan(changes * 2 * 3 + users);
+  });
+
+  test("knows who is here with inactive connections only, whatever comes, goes and changes", () => {
+    const random = createRandom();
+    const audience = createAudience("o", "c");
+    const connections: { uid: string; isInactive: boolean }[] = [];
+    for (let step = 0; step < 5_000; step++) {
+      const one = connections[random.integer(0, connections.length)];
+      if (one === undefined || connections.length < 5) {
+        const added = { uid: `u${random.integer(0, 7)}`, isInactive: random.integer(0, 2) === 0 };
+        connections.push(added);
+        audience.add(added.uid, added.isInactive);
+      } else if (random.integer(0, 2) === 0) {
+        connections.splice(connections.indexOf(one), 1);
+        audience.remove(one.uid, one.isInactive);
+      } else {
+        one.isInactive = !one.isInactive;
+        audience.setInactive(one.uid, one.isInactive);
+      }
+      const active = new Set(connections.filter(({ isInactive }) => !isInactive).map(({ uid }) => uid));
+      const away = new Set(connections.map(({ uid }) => uid).filter((uid) => !active.has(uid)));
+      expect([...(audience.away?.uids() ?? [])].toSorted()).toEqual([...away].toSorted());
+      expect(audience.away === undefined).toBe(away.size === 0);
+      expect(audience.connections).toBe(connections.length);
+    }
   });
 
   test("begins a new chain after six hours, and when earlier versions were lost", () => {

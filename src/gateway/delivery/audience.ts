@@ -23,10 +23,14 @@ export type Audience = {
   uids(): Iterable<string>;
   /** Whether it has a connection of the user. */
   has(uid: string): boolean;
-  /** Adds a connection of the user. */
-  add(uid: string): void;
+  /** Adds a connection of the user; `isInactive`: its client is in the background. */
+  add(uid: string, isInactive?: boolean): void;
   /** Removes a connection of the user. */
-  remove(uid: string): void;
+  remove(uid: string, isInactive?: boolean): void;
+  /** The client of a connection of the user has gone to the background, or come back. */
+  setInactive(uid: string, isInactive: boolean): void;
+  /** The users whose connections are all inactive; `undefined` while there is none. */
+  readonly away: Audience | undefined;
   /**
    * The current users: the same version until somebody joins or leaves, and a new chain in a new `epoch`, as the store may have
    * lost earlier versions, or after `livesMs`.
@@ -43,6 +47,8 @@ type Chain = { epoch: number; bornAt: number; endsAt: number; length: number; we
 export function createAudience(org: string, cid: string | undefined): Audience {
   const users = new Map<string, number>();
   const changes = new Map<string, boolean>();
+  const inactive = new Map<string, number>();
+  let away: Audience | undefined;
   let connections = 0;
   let changeCount = 0;
   let current: AudienceVersion | undefined;
@@ -54,6 +60,21 @@ export function createAudience(org: string, cid: string | undefined): Audience {
     if (current === undefined) return;
     if (changes.get(uid) === !isIn) changes.delete(uid);
     else changes.set(uid, isIn);
+  }
+
+  /** Counts an inactive connection of a user, or one less. */
+  function countInactive(uid: string, by: 1 | -1): void {
+    const count = (inactive.get(uid) ?? 0) + by;
+    if (count > 0) inactive.set(uid, count);
+    else inactive.delete(uid);
+  }
+
+  function settleAway(uid: string): void {
+    const isAway = inactive.has(uid) && inactive.get(uid) === users.get(uid);
+    if (isAway === (away?.has(uid) ?? false)) return;
+    away ??= createAudience(org, cid);
+    if (isAway) away.add(uid);
+    else away.remove(uid);
   }
 
   function begin(now: number, epoch: number, livesMs: number): AudienceVersion {
@@ -85,22 +106,33 @@ export function createAudience(org: string, cid: string | undefined): Audience {
     },
     uids: () => users.keys(),
     has: (uid) => users.has(uid),
-    add(uid) {
+    add(uid, isInactive = false) {
       const count = users.get(uid) ?? 0;
       users.set(uid, count + 1);
       connections++;
       if (count === 0) note(uid, true);
+      if (isInactive) countInactive(uid, 1);
+      if (inactive.size > 0) settleAway(uid);
     },
-    remove(uid) {
+    remove(uid, isInactive = false) {
       const count = users.get(uid) ?? 0;
       if (count === 0) return;
       connections--;
-      if (count > 1) {
-        users.set(uid, count - 1);
-        return;
+      if (count > 1) users.set(uid, count - 1);
+      else {
+        users.delete(uid);
+        note(uid, false);
       }
-      users.delete(uid);
-      note(uid, false);
+      if (inactive.size === 0) return;
+      if (isInactive) countInactive(uid, -1);
+      settleAway(uid);
+    },
+    setInactive(uid, isInactive) {
+      countInactive(uid, isInactive ? 1 : -1);
+      settleAway(uid);
+    },
+    get away() {
+      return away !== undefined && away.connections > 0 ? away : undefined;
     },
     version(now, epoch, livesMs) {
       const known = chain !== undefined && isGood(chain, now, epoch) ? chain : undefined;

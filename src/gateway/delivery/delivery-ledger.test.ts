@@ -60,6 +60,26 @@ describe("the delivery ledger", () => {
     expect(await usersAt(62)).toEqual([]);
   });
 
+  test("stores who was away before the delivery, in rows of their own, and only while somebody is", async () => {
+    const audience = audienceOf(40);
+    ledger.played(event(1), audience);
+    for (let index = 0; index < 20; index++) audience.setInactive(`u${index}`, true);
+    ledger.played(event(2), audience);
+    ledger.played(event(3), audience);
+    audience.setInactive("u0", false);
+    ledger.played(event(4), audience);
+    ledger.playedTo({ ...event(5), cid: undefined }, ["u0", "u1"], 2, ["u1"]);
+    await ledger.flush();
+    expect(rows().map(({ kind, plays }) => [kind, plays.map(([offset]) => offset)])).toEqual([
+      ["delivery", [1, 2, 3, 4]],
+      ["away", [2, 3]],
+      ["away", [4]],
+      ["away", [5]],
+      ["delivery", [5]],
+    ]);
+    for (const offset of [1, 2, 3, 4]) expect(await usersAt(offset)).toHaveLength(40);
+  });
+
   test("distinguishes audiences that differ in a user or a connection", async () => {
     const audience = audienceOf(2);
     ledger.played(event(1), audience);

@@ -15,8 +15,8 @@ export type PlayedEvent = Pick<LogEvent, "org" | "offset" | "id" | "cid">;
 export type DeliveryLedger = {
   /** The event was written to the connections of this audience. */
   played(event: PlayedEvent, audience: Audience): void;
-  /** The event was written to this many connections of these users. */
-  playedTo(event: PlayedEvent, uids: string[], connections: number): void;
+  /** The event was written to this many connections of these users; those of them in `away` have inactive connections only. */
+  playedTo(event: PlayedEvent, uids: string[], connections: number, away?: string[]): void;
   /** Each event was written to one connection of this user. */
   given(uid: string, events: readonly PlayedEvent[]): void;
   /** The store may have lost its last commits: from now on, rows no longer refer to audiences stored before. */
@@ -158,38 +158,48 @@ export function createDeliveryLedger({
     while (entries.length > 0) await store(take());
   }
 
+  /** Notes that an event was played to an audience. */
+  function note(event: PlayedEvent, audience: Audience, kind: "delivery" | "away"): void {
+    const now = clock.now();
+    const version = audience.version(now, epoch, audienceLivesMs);
+    const { offset } = event;
+    const last = open.get(audience);
+    if (last !== undefined && last.version === version && fits(last, audience.connections, offset)) {
+      last.delivery.plays.push([offset, now, now]);
+      last.weight += playWeight;
+      weight += playWeight;
+      if (weight > maxWeight) loseOldest();
+      return;
+    }
+    const { listed, kept } = version;
+    const entry = entryOf(event, {
+      kind,
+      uids: listed,
+      audience: kept?.id,
+      connections: audience.connections,
+      plays: [[offset, now, now]],
+    });
+    if (kept !== undefined && !handed.has(version)) {
+      handed.add(version);
+      entry.audience = { ...kept, org: event.org, cid: audience.cid, offset };
+      entry.weight += kept.added.length + kept.removed.length;
+    }
+    open.set(audience, push({ ...entry, version }));
+  }
+
   return {
     played(event, audience) {
       if (audience.connections === 0) return;
-      const now = clock.now();
-      const version = audience.version(now, epoch, audienceLivesMs);
-      const { offset } = event;
-      const last = open.get(audience);
-      if (last !== undefined && last.version === version && fits(last, audience.connections, offset)) {
-        last.delivery.plays.push([offset, now, now]);
-        last.weight += playWeight;
-        weight += playWeight;
-        if (weight > maxWeight) loseOldest();
-        return;
-      }
-      const { listed, kept } = version;
-      const entry = entryOf(event, {
-        uids: listed,
-        audience: kept?.id,
-        connections: audience.connections,
-        plays: [[offset, now, now]],
-      });
-      if (kept !== undefined && !handed.has(version)) {
-        handed.add(version);
-        entry.audience = { ...kept, org: event.org, cid: audience.cid, offset };
-        entry.weight += kept.added.length + kept.removed.length;
-      }
-      open.set(audience, push({ ...entry, version }));
+      // First, so that nobody who is away counts as reached if only one of the two is stored.
+      if (audience.away !== undefined) note(event, audience.away, "away");
+      note(event, audience, "delivery");
     },
-    playedTo(event, uids, connections) {
+    playedTo(event, uids, connections, away = []) {
       if (connections === 0) return;
       const now = clock.now();
-      push(entryOf(event, { uids, connections, plays: [[event.offset, now, now]] }));
+      const plays: Play[] = [[event.offset, now, now]];
+      if (away.length > 0) push(entryOf(event, { kind: "away", uids: away, connections: away.length, plays }));
+      push(entryOf(event, { uids, connections, plays }));
     },
     given(uid, events) {
       const now = clock.now();
@@ -221,11 +231,17 @@ export function createDeliveryLedger({
   };
 }
 
-type Facts = Pick<NewDelivery, "uids" | "connections" | "plays"> & { audience?: string | undefined };
+type Facts = Pick<NewDelivery, "uids" | "connections" | "plays"> & {
+  kind?: "delivery" | "away";
+  audience?: string | undefined;
+};
 
-function entryOf({ org, cid, id }: PlayedEvent, { uids, audience, connections, plays }: Facts): Entry {
+function entryOf(
+  { org, cid, id }: PlayedEvent,
+  { kind = "delivery", uids, audience, connections, plays }: Facts,
+): Entry {
   return {
-    delivery: { id: createId(timeOfId(id)), org, cid, kind: "delivery", connections, audience, uids, plays },
+    delivery: { id: createId(timeOfId(id)), org, cid, kind, connections, audience, uids, plays },
     audience: undefined,
     weight: plays.length * playWeight + (uids?.length ?? 0),
   };

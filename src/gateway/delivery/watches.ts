@@ -171,8 +171,8 @@ export function createWatches({ roster, wheel, guard, most = defaultMost }: Depe
         ledger.played(event, audience);
         guard(() => hear(event, () => listenersIn(audience)));
       },
-      playedTo(event, uids, connections) {
-        ledger.playedTo(event, uids, connections);
+      playedTo(event, uids, connections, away) {
+        ledger.playedTo(event, uids, connections, away);
         guard(() => hear(event, () => listenersOf(uids)));
       },
     }),

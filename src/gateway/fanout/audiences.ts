@@ -2,10 +2,13 @@ import type { Connection } from "../connections/connection.ts";
 import { type Audience, createAudience } from "../delivery/audience.ts";
 import { conversationTopic, organizationTopic } from "./topics.ts";
 
+type Hearer = Pick<Connection, "uid">;
+
 /** Creates empty audiences. `onEmpty` is called with the topic when the last subscriber has left. */
 export function createAudiences(onEmpty: (topic: string) => void) {
   const audiences = new Map<string, Audience>();
-  const heardBy = new Map<Connection, Set<Audience>>();
+  const heardBy = new Map<Hearer, Set<Audience>>();
+  const inactive = new WeakSet<Hearer>();
 
   function add(connection: Connection, cid: string | undefined): void {
     if (!connection.isOpen) return; // a closed connection would never leave
@@ -18,11 +21,11 @@ export function createAudiences(onEmpty: (topic: string) => void) {
     connection.subscribe(topic);
     heard.add(audience);
     audiences.set(topic, audience);
-    audience.add(connection.uid);
+    audience.add(connection.uid, inactive.has(connection));
   }
 
-  function remove(audience: Audience, uid: string): void {
-    audience.remove(uid);
+  function remove(audience: Audience, connection: Hearer): void {
+    audience.remove(connection.uid, inactive.has(connection));
     if (audience.connections > 0) return;
     const topic = topicOf(audience);
     audiences.delete(topic);
@@ -38,12 +41,29 @@ export function createAudiences(onEmpty: (topic: string) => void) {
       const topic = conversationTopic(connection.org, cid);
       connection.unsubscribe(topic);
       const audience = audiences.get(topic);
-      if (audience !== undefined && heardBy.get(connection)?.delete(audience)) remove(audience, connection.uid);
+      if (audience !== undefined && heardBy.get(connection)?.delete(audience)) remove(audience, connection);
     },
     /** Removes a connection that is gone from every audience. */
     leaveAll(connection: Connection): void {
-      for (const audience of heardBy.get(connection) ?? []) remove(audience, connection.uid);
+      for (const audience of heardBy.get(connection) ?? []) remove(audience, connection);
       heardBy.delete(connection);
+    },
+    /**
+     * Notes that the client of a connection is in the background, or back. Returns the number of audiences that it is in; 0 if that
+     * was noted before.
+     */
+    setInactive(connection: Hearer, isInactive: boolean): number {
+      if (inactive.has(connection) === isInactive) return 0;
+      if (isInactive) inactive.add(connection);
+      else inactive.delete(connection);
+      const heard = heardBy.get(connection) ?? new Set();
+      for (const audience of heard) audience.setInactive(connection.uid, isInactive);
+      return heard.size;
+    },
+    /** Those of the users who are connected to this node, with inactive connections only. */
+    awayAmong(org: string, uids: readonly string[]): string[] {
+      const away = audiences.get(organizationTopic(org))?.away;
+      return away === undefined ? [] : uids.filter((uid) => away.has(uid));
     },
     /** The subscribers of a conversation or an organization, by its topic. */
     of: (topic: string): Audience | undefined => audiences.get(topic),

@@ -6,6 +6,7 @@ import { createLastMade } from "../../lib/caches/last-made.ts";
 import { isObject, isTexts, objectWith, parseJson } from "../../lib/json/json-values.ts";
 import { joinIds } from "../../lib/text/ids.ts";
 import type { Connection } from "../connections/connection.ts";
+import { pieceIn, type ToldPiece } from "./piece-runs.ts";
 
 /** The users added to and removed from a conversation. */
 export type Membership = { readonly added: ReadonlySet<string>; readonly removed: ReadonlySet<string> };
@@ -117,23 +118,27 @@ export function isAddressed(event: LogEvent, cids: ReadonlySet<string>, isNamed:
 }
 
 /**
- * The name of the text that an event carries, by which a recall finds it: of a message and its edits, the id of the message; of a
+ * The name of the text that an event carries, by which a recall finds it: of a message, its edits and pieces, the id of the message; of a
  * system message, what its sender and its `_id` make.
  */
 export function textIn({ kind, id, payload }: HeardEvent): string | undefined {
   if (kind === "message") return id;
   if (kind === "system") return systemTextIn(payload);
+  if (kind === "append") return pieceIn({ kind, payload })?.id;
   if (kind !== "edit") return undefined;
-  const edit = objectWith(payload, "message_edit")?.message_edit;
-  return isObject(edit) && typeof edit.id === "string" ? edit.id : undefined;
+  const told = objectWith(payload, "message_edit")?.message_edit;
+  return isObject(told) && typeof told.id === "string" ? told.id : undefined;
 }
 
-/** What a frame holds: the name of its text (`textIn`), if it has one, and when that expires, if it does. */
-export type FrameContent = Pick<LogEvent, "expiresAt"> & { text: string | undefined };
+/** What a frame holds: the name of its text (`textIn`), if it has one, when that expires, if it does, and the piece that it is, if it is one. */
+export type FrameContent = Pick<LogEvent, "expiresAt"> & { text: string | undefined; piece?: ToldPiece | undefined };
 
 /** What the frame of an event holds. */
 export function contentOf(event: HeardEvent): FrameContent {
-  return { text: textIn(event), expiresAt: event.expiresAt };
+  const { expiresAt } = event;
+  if (event.kind !== "append") return { text: textIn(event), expiresAt };
+  const piece = pieceIn(event);
+  return { text: piece?.id, expiresAt, piece };
 }
 
 /** The names of the texts that a recall takes back; `undefined` if its payload names none, or it is no recall. */

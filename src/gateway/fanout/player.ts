@@ -77,7 +77,7 @@ export function createPlayer({
 
   function playToUsers(event: LogEvent): Played {
     const { played, heard, heardOn } = playToRecipients(event);
-    ledger.playedTo(event, heard, heardOn);
+    ledger.playedTo(event, heard, heardOn, audiences.awayAmong(event.org, heard));
     return played;
   }
 
@@ -99,6 +99,16 @@ export function createPlayer({
   /** Deliveries of edits, recalls and reactions are not recorded: reports count those of the message. */
   function playEdit(event: LogEvent): Played {
     return publishToAudience(conversationTopic(event.org, event.cid ?? ""), event);
+  }
+
+  /** A message is delivered to whoever gets its last piece. */
+  function playPiece(event: LogEvent): Played {
+    const topic = conversationTopic(event.org, event.cid ?? "");
+    const played = publishToAudience(topic, event);
+    const audience = audiences.of(topic);
+    if (event.completes !== undefined && audience !== undefined)
+      ledger.playedTo({ ...event, offset: event.completes }, [...audience.uids()], audience.connections);
+    return played;
   }
 
   function playRecall(event: LogEvent): Played {
@@ -141,11 +151,12 @@ export function createPlayer({
     if (changesHearing.has(event.kind)) socketTopics.settle(event.org);
     switch (event.kind) {
       case "message":
-        return playToConversation(event);
+        return event.isOpen ? playEdit(event) : playToConversation(event);
       case "system":
         return playSystem(event);
       case "read":
       case "system_read":
+      case "hide":
         return playToRecipients(event).played;
       case "membership":
         playMembership(event);
@@ -156,6 +167,8 @@ export function createPlayer({
       case "edit":
       case "reaction":
         return playEdit(event);
+      case "append":
+        return playPiece(event);
       case "recall":
         return playRecall(event);
       case "system_recall":

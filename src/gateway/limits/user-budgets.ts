@@ -35,16 +35,24 @@ export type UserBudgets = ReturnType<typeof createUserBudgets>;
 export function createChargedRecovery(recovery: Recovery, budgets: UserBudgets): Recovery {
   return {
     async resumeAfter(absence, since) {
-      const offset = await recovery.resumeAfter(absence, since);
-      if (offset === undefined) budgets.charge(absence, requestCosts.request); // for counting up to a thousand messages
-      return offset;
+      const resumption = await recovery.resumeAfter(absence, since);
+      if (resumption === undefined) budgets.charge(absence, requestCosts.request); // for counting up to a thousand messages
+      return resumption;
+    },
+    async readGrown(absence, resumption) {
+      const pieces = await recovery.readGrown(absence, resumption);
+      budgets.charge(absence, requestCosts.replay(pieces.length, bytesOf(pieces)));
+      return pieces;
     },
     async read(absence, after, maxBytes) {
       budgets.require(absence);
       const page = await recovery.read(absence, after, maxBytes);
-      const bytes = page.reduce((sum, { payload }) => sum + payload.length, 0);
-      budgets.charge(absence, requestCosts.replay(page.length, bytes));
+      budgets.charge(absence, requestCosts.replay(page.length, bytesOf(page)));
       return page;
     },
   };
+}
+
+function bytesOf(events: readonly { payload: string }[]): number {
+  return events.reduce((sum, { payload }) => sum + payload.length, 0);
 }

@@ -71,7 +71,8 @@ function playablesOf(events: LogEvent[] = [], missed: MissedEvent[] = []) {
       readShown: async () => events,
     },
     recovery: {
-      resumeAfter: async () => 0,
+      resumeAfter: async () => ({ offset: 0, grown: [] }),
+      readGrown: async () => [],
       read: async (_, after) => missed.filter(({ offset }) => offset > after).slice(0, 2),
     },
     facts,

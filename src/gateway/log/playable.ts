@@ -49,6 +49,10 @@ export function createPlayables({ bus, log, recovery, facts, onUnplayable }: Dep
         return (
           uids !== undefined && isSaid(payload, "system_message_delete") && isReadable(() => facts.recalledBy(event))
         );
+      case "hide":
+        return uids !== undefined && isSaid(payload, "message_delete");
+      case "append":
+        return isSaid(payload, "message_append");
       case "reaction":
         return isSaid(payload, "message_reactions_update");
       case "read":
@@ -100,10 +104,12 @@ export function createPlayables({ bus, log, recovery, facts, onUnplayable }: Dep
     /** The events that connections missed, without unplayable ones. */
     playableRecovery: {
       resumeAfter: recovery.resumeAfter,
+      readGrown: recovery.readGrown,
       async read(absence, after, maxBytes) {
         for (let from = after; ; ) {
           const page = await recovery.read(absence, from, maxBytes);
           const said = page.filter(({ offset, id, kind, cid, payload }) => {
+            if (kind === "blank") return false;
             const event = { org: absence.org, offset, id, kind, cid, payload, uids: [] }; // whose it is was decided
             const isSaid = isPlayable(event, says);
             if (!isSaid) tell(event);

@@ -153,6 +153,8 @@ export function createSequencers(options: Options, createOne = createSequencer) 
         throw error;
       }
     },
+    /** The organization's sequencer, if this node has one that plays. */
+    of: (org: string): Sequencer | undefined => entries.get(org)?.sequencer(),
     release(sequencer: Sequencer): void {
       held--;
       const entry = entryOf.get(sequencer);

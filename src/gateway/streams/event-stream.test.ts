@@ -1,20 +1,25 @@
 import { describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
+import { appendPayload } from "../../contract/messages/append.ts";
 import { createOwner } from "../../lib/owner.ts";
+import { contentOf } from "../fanout/event-facts.ts";
 import { createEventStream, type EventStream } from "./event-stream.ts";
+import { encodeForUser, encodePieces } from "./stream-frames.ts";
 
 const kibibyte = 1024;
 const frame = new Uint8Array(32 * kibibyte).fill(97);
 const fail = (error: unknown) => expect.unreachable(String(error));
 
 /** A stream behind a Bun server, and a client socket that has begun to read it and then stops. */
-async function setUp(maxWaitingBytes: number, now = () => 0) {
+async function setUp(maxWaitingBytes: number, now = () => 0, blank = (_: Uint8Array) => new Uint8Array()) {
   const ends: string[] = [];
   const stream = createEventStream({
     owner: createOwner(fail),
     org: "o",
     maxWaitingBytes,
     databaseClock: { now },
+    blank,
+    encodePieces,
     onWaiting: () => undefined,
     onCut: () => void ends.push("cut"),
     onEnd: () => void ends.push("end"),
@@ -107,6 +112,32 @@ describe("an event stream", () => {
     while (!read.includes("[c]")) await new Promise((resolve) => setImmediate(resolve));
   });
 
+  test("writes what is left of a frame, once, in place of a text that was withdrawn or has expired", async () => {
+    let now = 0;
+    const left = (frame: Uint8Array) => new TextEncoder().encode(new TextDecoder().decode(frame).replace(/\w+/, "-"));
+    await using set = await setUp(Number.POSITIVE_INFINITY, () => now, left);
+    const { stream, socket } = set;
+    await fill(stream);
+    while (!stream.isSlow) stream.push(frame);
+    const before = stream.waitingBytes();
+    const write = (frame: string, text?: string, expiresAt?: number) =>
+      stream.push(new TextEncoder().encode(frame), { text, expiresAt });
+    write("[first two]", "a");
+    write("[expires]", "b", 1);
+    write("[both once]", "a", 1);
+    write("[end]");
+    for (let times = 0; times < 2; times++) stream.withdraw(new Set(["a"]));
+    expect(stream.waitingBytes()).toBe(before + "[- two][expires][- once][end]".length);
+    now = 2;
+    let read = "";
+    socket.on("data", (data: Buffer) => {
+      read += data.toString("latin1").replaceAll(/a{2,}/g, "");
+    });
+    await readUntil(socket, stream, 0);
+    while (!read.includes("[end]")) await new Promise((resolve) => setImmediate(resolve));
+    expect(/\[.*\]/s.exec(read)?.[0].replaceAll(/\r\n[0-9a-f]*/g, "")).toBe("[- two][-][- once][end]");
+  });
+
   test("whose texts are all withdrawn goes on with what comes next", async () => {
     await using set = await setUp(Number.POSITIVE_INFINITY);
     const { stream, socket } = set;
@@ -144,6 +175,43 @@ describe("an event stream", () => {
     expect(stream.waitingBytes()).toBe(0);
     write("[ends at once]", 10);
     expect(stream.waitingBytes()).toBe(0);
+  });
+
+  test("tells pieces of a message that wait one after the other as one, and counts their text once", async () => {
+    await using set = await setUp(Number.POSITIVE_INFINITY);
+    const { stream, socket } = set;
+    await fill(stream);
+    while (!stream.isSlow) stream.push(frame);
+    const encode = (text: string) => new TextEncoder().encode(text);
+    const write = (offset: number, text: string, done = false, id = "m") => {
+      const payload = appendPayload({ id, cid: "c", from: "a", offset, text, done, t: 7 });
+      const event = { kind: "append" as const, id: `e${offset}`, payload, expiresAt: undefined };
+      stream.push(encodeForUser(event), contentOf(event));
+    };
+    const many = 1_000;
+    write(0, "0");
+    const before = stream.waitingBytes();
+    for (let offset = 1; offset < many; offset++) write(offset, String(offset % 10));
+    expect(stream.waitingBytes()).toBe(before + many - 1);
+    stream.push(encode("[between]"), { text: undefined });
+    write(many, "é");
+    write(0, "gone", false, "n");
+    write(4, "gone, too", false, "n");
+    stream.withdraw(new Set(["n"]));
+    write(many + 1, "!", true);
+    stream.push(encode("[end]"));
+    let read = Buffer.alloc(0);
+    socket.on("data", (data: Buffer) => {
+      read = Buffer.concat([read, data]);
+    });
+    await readUntil(socket, stream, 0);
+    while (!read.includes("[end]")) await new Promise((resolve) => setImmediate(resolve));
+    const text = Array.from({ length: many }, (_, offset) => offset % 10).join("");
+    const told = (offset: number, words: string, done: boolean) =>
+      `event: message_append\ndata: ${appendPayload({ id: "m", cid: "c", from: "a", offset, text: words, done, t: 7 })}\n\n`;
+    const frames = [told(0, text, false), "[between]", told(many, "é", false), told(many + 1, "!", true), "[end]"];
+    const heard = read.toString().replaceAll(/\r\n[0-9a-f]+\r\n/g, "");
+    expect(heard.slice(heard.indexOf("event:")).trimEnd()).toBe(frames.join(""));
   });
 
   test("is cut at its limit, with everything waiting", async () => {

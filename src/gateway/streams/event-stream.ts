@@ -1,10 +1,10 @@
-import { hasExpired } from "../../contract/log/log-event.ts";
 import type { Owner } from "../../lib/owner.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { comfortableBytes, type Line } from "../connections/connection.ts";
 import type { LineParts } from "../connections/line-parts.ts";
 import type { Transport } from "../connections/register.ts";
 import type { FrameContent } from "../fanout/event-facts.ts";
+import { createWaitingFrames } from "./waiting-frames.ts";
 
 const givenAtOnce = 64 * 1024;
 const comment = new TextEncoder().encode(":\n\n");
@@ -31,9 +31,6 @@ export type EventStream = Omit<Line, "org" | "end" | "withdraw"> &
     end(): void;
   };
 
-/** A frame that waits; empty once it was withdrawn or has expired. */
-type Piece = { frame: Uint8Array } & Readonly<FrameContent>;
-
 type Options = {
   /** Closes with the stream, and closes the stream with it. */
   owner: Owner;
@@ -50,6 +47,10 @@ type Options = {
    * not wait for the reader for ever.
    */
   onEnd(): void;
+  /** What is left of a frame without its text; nothing by default. */
+  blank?(frame: Uint8Array): Uint8Array;
+  /** Encodes pieces of a message that wait one after the other and are told as one; without it, each is told. */
+  encodePieces?: ((payload: string) => Uint8Array) | undefined;
 };
 
 /**
@@ -59,10 +60,9 @@ type Options = {
  */
 export function createEventStream(options: Options): EventStream {
   const { owner, org, maxWaitingBytes, databaseClock, onWaiting, onCut, onEnd } = options;
-  let waiting: Piece[] = [];
-  const waitingOf = new Map<string, Piece[]>(); // by the text that they hold
-  let waitingBytes = 0; // including the piece handed out last
-  let givenBytes = 0;
+  const { blank = () => nothing, encodePieces } = options;
+  const waiting = createWaitingFrames({ databaseClock, blank, encodePieces });
+  let givenBytes = 0; // handed out last
   let takings = 0;
   let isAsked = false;
   let isOpen = true;
@@ -76,7 +76,6 @@ export function createEventStream(options: Options): EventStream {
       },
       pull() {
         isAsked = true;
-        waitingBytes -= givenBytes;
         givenBytes = 0;
         takings++;
         giveNext();
@@ -87,49 +86,20 @@ export function createEventStream(options: Options): EventStream {
     { highWaterMark: 0 },
   );
 
-  /** Hands out the next piece if Bun has asked for one, or leaves that to the next `push`. */
+  const waitingBytes = () => waiting.bytes + givenBytes;
+
+  /** Hands out what is next if Bun has asked for it, or leaves that to the next `push`. */
   function giveNext(): void {
-    if (!isAsked || waiting.length === 0 || !isOpen) return;
-    const taken: Piece[] = [];
-    for (const piece of waiting) {
-      if (givenBytes >= givenAtOnce) break;
-      dropExpired(piece);
-      givenBytes += piece.frame.length;
-      taken.push(piece);
-    }
-    waiting.splice(0, taken.length);
-    for (const piece of taken) forget(piece);
-    if (givenBytes === 0) return; // all of it was withdrawn, or has expired
+    if (!isAsked || waiting.isEmpty || !isOpen) return;
+    const given = waiting.take(givenAtOnce);
+    if (given.length === 0) return; // all of it was withdrawn, or has expired
+    givenBytes = given.length;
     isAsked = false; // before enqueueing, which may ask again at once
-    controller?.enqueue(joined(taken));
-  }
-
-  function drop(piece: Piece): void {
-    waitingBytes -= piece.frame.length;
-    piece.frame = nothing;
-  }
-
-  function dropExpired(piece: Piece): void {
-    if (piece.expiresAt !== undefined && hasExpired(piece, databaseClock.now())) drop(piece);
-  }
-
-  /** Notes the text that a waiting piece holds. */
-  function note(piece: Piece): void {
-    if (piece.text === undefined) return;
-    const pieces = waitingOf.get(piece.text);
-    if (pieces === undefined) waitingOf.set(piece.text, [piece]);
-    else pieces.push(piece);
-  }
-
-  function forget({ text }: Piece): void {
-    const pieces = text === undefined ? undefined : waitingOf.get(text);
-    if (text === undefined || pieces === undefined) return;
-    pieces.shift(); // pieces are taken in order
-    if (pieces.length === 0) waitingOf.delete(text);
+    controller?.enqueue(given);
   }
 
   function resume(): void {
-    if (waitingBytes > comfortableBytes) return;
+    if (waitingBytes() > comfortableBytes) return;
     const resumed = onTaken;
     onTaken = [];
     for (const take of resumed) take();
@@ -138,9 +108,7 @@ export function createEventStream(options: Options): EventStream {
   function close(): void {
     if (!isOpen) return;
     isOpen = false;
-    waiting = [];
-    waitingOf.clear();
-    waitingBytes = 0;
+    waiting.clear();
     givenBytes = 0;
     resume();
     owner.close();
@@ -154,25 +122,20 @@ export function createEventStream(options: Options): EventStream {
       return isOpen;
     },
     get isSlow() {
-      return waitingBytes > comfortableBytes;
+      return waitingBytes() > comfortableBytes;
     },
     get takings() {
       return takings;
     },
     push(frame, content = { text: undefined }) {
       if (!isOpen) return;
-      const piece = { frame, ...content };
-      waiting.push(piece);
-      note(piece);
-      waitingBytes += frame.length;
+      waiting.add(frame, content);
       giveNext();
-      if (waiting.length > 0 || waitingBytes > givenAtOnce) onWaiting();
-      if (waitingBytes > maxWaitingBytes) stream.cut();
+      if (!waiting.isEmpty || waitingBytes() > givenAtOnce) onWaiting();
+      if (waitingBytes() > maxWaitingBytes) stream.cut();
     },
     withdraw(texts) {
-      if (waitingOf.size === 0) return;
-      for (const text of texts) for (const piece of waitingOf.get(text) ?? []) drop(piece);
-      resume();
+      if (waiting.withdraw(texts)) resume();
     },
     comment: () => stream.push(comment),
     async isReadyForMore() {
@@ -182,8 +145,7 @@ export function createEventStream(options: Options): EventStream {
     end() {
       if (!isOpen) return;
       if (stream.isSlow) return stream.cut();
-      for (const piece of waiting) dropExpired(piece);
-      const rest = joined(waiting);
+      const rest = waiting.take(Number.POSITIVE_INFINITY);
       if (rest.length > 0) controller?.enqueue(rest);
       close();
       controller?.close();
@@ -191,12 +153,12 @@ export function createEventStream(options: Options): EventStream {
     },
     cut() {
       if (!isOpen) return;
-      if (waitingBytes > 0) onCut();
+      if (waitingBytes() > 0) onCut();
       close();
       controller?.error(); // without a reason, which Bun 1.4.5 would print to standard error if the response has not begun
       onEnd();
     },
-    waitingBytes: () => waitingBytes,
+    waitingBytes,
   };
   owner.hold(stream.cut);
   return stream;
@@ -213,7 +175,10 @@ export function openEventStream(
     onCut,
   }: Pick<LineParts, "register" | "backlog" | "heartbeats" | "limits" | "databaseClock" | "onCut">,
   transport: Transport,
-  { beat, ...options }: Pick<Options, "owner" | "org" | "onEnd"> & { beat?: () => Uint8Array },
+  {
+    beat,
+    ...options
+  }: Pick<Options, "owner" | "org" | "onEnd" | "blank" | "encodePieces"> & { beat?: () => Uint8Array },
 ): EventStream {
   const stream = createEventStream({
     ...options,
@@ -225,8 +190,4 @@ export function openEventStream(
   register.add(transport, stream);
   heartbeats.repeat(options.owner, limits.pingMs, beat === undefined ? stream.comment : () => stream.push(beat()));
   return stream;
-}
-
-function joined(pieces: readonly Piece[]): Uint8Array {
-  return Buffer.concat(pieces.map(({ frame }) => frame));
 }

@@ -19,6 +19,7 @@ export function createEventFilter(
 
   return (event) => {
     if (event.kind === "membership" && uid !== undefined) facts.follow(event, uid, joined);
+    if (event.kind === "hide") return false; // consumers that keep a copy of messages would take them for taken back
     const name = eventNameOf(event.kind);
     if (name === undefined || (kind !== undefined && kind !== name) || types?.includes(name) === false) return false;
     if (event.kind === "system_read")

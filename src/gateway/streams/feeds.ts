@@ -17,7 +17,7 @@ import type { FeedLog, Sequencers } from "../log/sequencers.ts";
 import { type EventStream, openEventStream } from "./event-stream.ts";
 import { createEventFilter, type EventFilter } from "./feed-filter.ts";
 import { createFeedPages } from "./feed-pages.ts";
-import { encodePlace, type StreamFrames } from "./stream-frames.ts";
+import { blankFeedFrame, encodePlace, type StreamFrames } from "./stream-frames.ts";
 
 const permitEveryMs = 1000;
 const retryAfterSeconds = 5;
@@ -120,11 +120,25 @@ export function createFeeds(dependencies: Dependencies) {
     }
   }
 
+  function catchUpOrEnd(feed: Feed, org: string): void {
+    catchUp(feed, org).catch((error) => endFailed(feed, error));
+  }
+
+  /** Shows what is played. What was blank by then, or had expired and was not played, is read from the store. */
   function listen(feed: Feed, org: string): void {
     const { stream } = feed;
-    const listener: FeedListener = { hear: (event) => show(feed, event), end: stream.end };
+    const listener: FeedListener = {
+      hear(event) {
+        if (event.kind !== "blank" && event.offset === feed.place.offset + 1) return show(feed, event);
+        letGo();
+        topics.feeds.remove(org, listener);
+        catchUpOrEnd(feed, org);
+        return toNobody;
+      },
+      end: stream.end,
+    };
     topics.feeds.add(org, listener);
-    stream.owner.hold(() => topics.feeds.remove(org, listener));
+    const letGo = stream.owner.hold(() => topics.feeds.remove(org, listener));
   }
 
   /** Where the feed starts; refuses an organization that does not exist before a sequencer starts for it. */
@@ -147,7 +161,13 @@ export function createFeeds(dependencies: Dependencies) {
     register.requireOpen();
     if (sequencer.isOver) throw unavailable({ detail: "the organization's log was rolled back; try again" });
     const feed: Feed = {
-      stream: openEventStream(dependencies, "feed", { owner, org, onEnd, beat: () => encodePlace(feed.place) }),
+      stream: openEventStream(dependencies, "feed", {
+        owner,
+        org,
+        onEnd,
+        beat: () => encodePlace(feed.place),
+        blank: blankFeedFrame,
+      }),
       sequencer,
       shows: createEventFilter(filter, cids, facts),
       permit,
@@ -158,7 +178,7 @@ export function createFeeds(dependencies: Dependencies) {
     const { stream } = feed;
     heartbeats.repeat(owner, permitEveryMs, () => void askAgain(feed));
     stream.push(encodePlace(place)); // makes the response begin now
-    catchUp(feed, org).catch((error) => endFailed(feed, error));
+    catchUpOrEnd(feed, org);
     return stream.body;
   }
 

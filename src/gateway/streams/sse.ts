@@ -16,7 +16,7 @@ import { SessionTimer } from "../connections/session-timer.ts";
 import { contentOf, type FrameContent } from "../fanout/event-facts.ts";
 import type { Topics } from "../fanout/topics.ts";
 import { type EventStream, openEventStream } from "./event-stream.ts";
-import { encodeForUser, encodeSession } from "./stream-frames.ts";
+import { encodeForUser, encodePieces, encodeSession } from "./stream-frames.ts";
 
 const takenWithinSeconds = 5;
 
@@ -28,10 +28,16 @@ type Visit = { id: string; arrival: Arrival; onEnd: () => void };
 
 /** Creates the server-sent events side of the gateway. */
 export function createStreams(parts: LineParts & { topics: Topics }) {
-  const { admission, joiner, topics, register, clientAddress, origins, clock, onError } = parts;
+  const { admission, joiner, topics, register, clientAddress, origins, lastEnds, clock, onError } = parts;
 
   function createConnection(owner: Owner, session: Session, { onEnd, ...visit }: Visit): StreamConnection {
-    const stream = openEventStream(parts, "sse", { owner, org: session.org, onEnd });
+    let isSlow = false;
+    const onCut = () => {
+      isSlow = true;
+      parts.onCut();
+    };
+    const stream = openEventStream({ ...parts, onCut }, "sse", { owner, org: session.org, onEnd, encodePieces });
+    owner.hold(() => lastEnds.noteEnd(session, { code: undefined, isSlow }));
     const connection = toConnection(stream, session, { ...visit, topics });
     const timer = new SessionTimer(owner, clock, {
       onExpiring: (expiresAt) => stream.push(encodeSession(toIso(expiresAt))),

@@ -10,15 +10,18 @@ import type { FileAddresses } from "../../services/files/file-addresses.ts";
 import { requestCosts } from "../../services/limits/costs.ts";
 import type { HistoryReader } from "../../services/messages/history.ts";
 import type { Inboxes } from "../../services/messages/inboxes.ts";
+import type { ReactionLists } from "../../services/messages/reaction-lists.ts";
 import type { Reads } from "../../services/messages/reads.ts";
 import type { Activity, ActivityListener } from "../activity.ts";
 import type { Connection } from "../connections/connection.ts";
+import type { Audiences } from "../fanout/audiences.ts";
 import type { Typing } from "../typing.ts";
 
 /** The services that answer requests. */
 export type RequestServices = {
   history: Pick<HistoryReader, "conversationsOf" | "messagesFor">;
   receipts: Pick<Receipts, "acknowledge">;
+  reactionLists: Pick<ReactionLists, "reactionsTo">;
   reads: Pick<Reads, "markAs">;
   inboxes: Pick<Inboxes, "list" | "mark" | "countUnread">;
   acquaintances: Pick<Acquaintances, "usersByIds" | "participantsByCids">;
@@ -28,6 +31,7 @@ export type RequestServices = {
 type Dependencies = RequestServices & {
   activity: Pick<Activity, "of" | "subscribe" | "unsubscribe">;
   typing: Pick<Typing, "pass">;
+  audiences: Pick<Audiences, "setInactive">;
   /** Called when receipts of a connection are stored. */
   onAcknowledged(connection: Asker, ids: readonly string[]): void;
 };
@@ -67,8 +71,8 @@ export type RequestHandler = (asker: Asker, operation: Operation, payload: unkno
 
 /** Creates the handler of every request but `connect`. */
 export function createRequestHandler(dependencies: Dependencies): RequestHandler {
-  const { history, receipts, reads, inboxes, acquaintances, fileAddresses, activity, typing, onAcknowledged } =
-    dependencies;
+  const { history, reactionLists, receipts, reads, inboxes } = dependencies;
+  const { acquaintances, fileAddresses, activity, typing, audiences, onAcknowledged } = dependencies;
 
   const handlers: Record<Operation, Handler<unknown>> = {
     ping: on(frameRequests.ping, async () => pong),
@@ -82,6 +86,10 @@ export function createRequestHandler(dependencies: Dependencies): RequestHandler
         throw new HeraldError("bad_request", "`ids` cannot be combined with `before`, `after` or `updated_at`");
       const addedCost = query.updated_at === undefined ? 0 : requestCosts.request;
       return { messages: await history.messagesFor(org, uid, cid, query), addedCost };
+    }),
+    message_reactions_list: on(frameRequests.message_reactions_list, async ({ org, uid }, { mid }) => {
+      const { byReaction, count } = await reactionLists.reactionsTo(org, uid, mid);
+      return { body: { reactions: byReaction }, addedCost: requestCosts.counting(count) };
     }),
     ack: on(frameRequests.ack, async (asker, { ids }) => {
       await receipts.acknowledge({ org: asker.org, uid: asker.uid }, ids);
@@ -126,8 +134,10 @@ export function createRequestHandler(dependencies: Dependencies): RequestHandler
       activity.unsubscribe(asker);
       return success;
     }),
-    // Accepted as SAMA clients send it. An inactive client still hears everything, and acknowledges nothing.
-    activity_status: on(frameRequests.activity_status, async () => success),
+    activity_status: on(frameRequests.activity_status, async (asker, { isInactive }) => {
+      const changed = audiences.setInactive(asker, isInactive);
+      return { ...success, addedCost: requestCosts.audiences(changed) };
+    }),
     typing: on(frameRequests.typing, async (asker, status) => {
       const hearers = typing.pass(asker, status);
       return { ...success, addedCost: requestCosts.hearers(hearers) };

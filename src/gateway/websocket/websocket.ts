@@ -29,7 +29,7 @@ export function createWebSockets(
   parts: LineParts & Pick<SocketLineParts, "socketTopics"> & { socketSessions: SocketSessions },
 ) {
   const { admission, socketSessions, register, thread, backlog, heartbeats } = parts;
-  const { clientAddress, publicOriginOf, origins, limits, clock, steadyClock, onCut, onError } = parts;
+  const { clientAddress, publicOriginOf, origins, limits, clock, steadyClock, onCut, lastEnds, onError } = parts;
 
   const lineParts = { socketTopics: parts.socketTopics, onWaiting: backlog.watch };
   const rates = createFrameRates({ ...limits, clock: steadyClock });
@@ -132,7 +132,9 @@ export function createWebSockets(
     drain: ({ data }) => noteTaken(data),
     close({ data }, code) {
       // Counts clients that hang up with bytes waiting, too: the two cases are indistinguishable (Bun 1.4.5).
-      if (code === abnormalCode && data.waitingBytes > 0) onCut();
+      const isSlow = code === abnormalCode && data.waitingBytes > 0;
+      if (isSlow) onCut();
+      if (data.user !== undefined) lastEnds.noteEnd(data.user.connection, { code, isSlow });
       data.owner.close();
       data.frames.length = 0;
       for (const resume of data.onDrain.splice(0)) resume();

@@ -38,7 +38,7 @@ function setUp(length: number) {
         seen.endings++;
         running.timeout(request, 1);
       };
-      return new Response(longAnswers.bodyOf("x".repeat(length), () => bytes, { org: "o", request, endSoon }));
+      return new Response(longAnswers.bodyOf(bytes, { org: "o", request, endSoon }));
     },
   });
   return { bytes, watched, begun: begun.promise, ended: ended.promise, seen, server };

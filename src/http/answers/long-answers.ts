@@ -13,6 +13,9 @@ export type Untaken = {
   cut(): void;
 };
 
+/** A text, or the bytes of one. */
+export type Content = string | Uint8Array<ArrayBuffer>;
+
 /** Bodies of responses that are too long to be handed over at once. */
 export type LongAnswers = ReturnType<typeof createLongAnswers>;
 
@@ -34,9 +37,6 @@ export type AnswerBacklog = {
 };
 
 type Dependencies = { backlog: AnswerBacklog; onError(error: unknown): void };
-
-/** Encodes a text as bytes. */
-export type ToBytes = (text: string) => Uint8Array;
 
 /** A response of more bytes is long. */
 const longAnswerBytes = 64 * 1024;
@@ -100,22 +100,13 @@ export function createLongAnswers({ backlog, onError }: Dependencies) {
   }
 
   return {
-    /** The body for this text: the text itself, unless it is long. */
-    bodyOf: (text: string, toBytes: ToBytes, call: Answering): string | ReadableStream<Uint8Array> =>
-      isLong(text) ? streamOf(toBytes(text), call) : text,
+    /** The body for this content: the content itself, unless it is long. */
+    bodyOf: (content: Content, call: Answering): Content | ReadableStream<Uint8Array> =>
+      isLong(content) ? streamOf(typeof content === "string" ? Buffer.from(content) : content, call) : content,
   };
 }
 
-/** Caches the bytes of the last text, for documents that anyone may request as often as they like. */
-export function rememberBytes(): ToBytes {
-  let last: { text: string; bytes: Uint8Array } | undefined;
-  return (text) => {
-    if (last?.text !== text) last = { text, bytes: Buffer.from(text) };
-    return last.bytes;
-  };
-}
-
-function isLong(text: string): boolean {
-  if (text.length > longAnswerBytes) return true;
-  return text.length > longAnswerBytes / mostBytesOfUnit && Buffer.byteLength(text) > longAnswerBytes;
+function isLong(content: Content): boolean {
+  if (content.length > longAnswerBytes) return true;
+  return content.length > longAnswerBytes / mostBytesOfUnit && Buffer.byteLength(content) > longAnswerBytes;
 }

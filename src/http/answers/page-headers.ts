@@ -1,3 +1,10 @@
+import { createHash } from "node:crypto";
+
+/** The source of a Content-Security-Policy that allows this embedded script or stylesheet. */
+export function hashSource(text: string): string {
+  return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+}
+
 /** A Content-Security-Policy that allows only what is named here; nobody may frame the page. */
 export function contentSecurityPolicy(allowed: Record<string, string>): string {
   const directives = {

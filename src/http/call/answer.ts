@@ -3,15 +3,14 @@ import type { AuditTarget } from "../../contract/audit.ts";
 import { toHeraldError } from "../../contract/errors/errors.ts";
 import { problemResponse } from "../../contract/errors/problem.ts";
 import { toIso } from "../../contract/identifiers.ts";
-import type { Operation } from "../../contract/operations/operation.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
-import { rememberBytes } from "../answers/long-answers.ts";
+import type { Content } from "../answers/long-answers.ts";
 import { isTooLongToDrop } from "../requests/body.ts";
 import type { Exchange, PathParts } from "./exchange.ts";
 import { addTarget, type Recorder } from "./record.ts";
 
 const endedWithinSeconds = 5;
-const shortCharacters = 16_384; // at most 48 KiB: such a response costs nothing, and is handed over at once
+const shortCharacters = 16_384; // or bytes; at most 48 KiB: such a response costs nothing, and is handed over at once
 const rowsPerRequest = 100; // of a response: a page of a thousand is as much work as ten requests
 
 /**
@@ -29,7 +28,7 @@ export type Answer = {
   isReplay?: boolean;
   waitedMs?: number;
   target?: AuditTarget;
-} & ({ body?: unknown; contentType?: undefined } | { body: string; contentType: string });
+} & ({ body?: unknown; contentType?: undefined } | { body: Content; contentType: string });
 
 /** The response has ended: the bytes handed out must be taken within seconds, or the connection is cut. */
 export function endSoon({ request, call }: Exchange): void {
@@ -40,19 +39,13 @@ export function endSoon({ request, call }: Exchange): void {
  * Creates the step that responds with what the handlers of an operation return, after the audit log has recorded it. Waits
  * only for that, for a stream, or for a turn of the thread. Rejects if the success cannot be recorded.
  */
-export function createResponder(
-  { scope }: Operation,
-  { charges, takeTurn, longAnswers }: PathParts,
-  { isAudited, succeed }: Recorder,
-) {
-  const toBytes = scope === undefined ? rememberBytes() : (text: string) => Buffer.from(text);
-
+export function createResponder({ charges, takeTurn, longAnswers }: PathParts, { isAudited, succeed }: Recorder) {
   function write(exchange: Exchange, { status, body, contentType, headers, isReplay = false }: Answer): Response {
     const { request, call, caller, charge } = exchange;
     const { requestId } = call;
     if (body === undefined)
       return new Response(null, { status, headers: { "X-Request-Id": requestId, ...answerHeaders, ...headers } });
-    const text = contentType === undefined ? JSON.stringify(body) : body;
+    const content = contentType === undefined ? JSON.stringify(body) : body;
     const own: Record<string, string> = {
       "Content-Type": contentType ?? "application/json",
       "X-Request-Id": requestId,
@@ -60,12 +53,12 @@ export function createResponder(
     };
     if (isReplay) own["Idempotent-Replayed"] = "true";
     if (headers !== undefined) Object.assign(own, headers);
-    if (text.length > shortCharacters) charges.addAnswer(charge, text);
+    if (content.length > shortCharacters) charges.addAnswer(charge, content);
     if (request.method === "HEAD")
-      return new Response(text, { status, headers: { ...lengthForHead(request, text), ...own } });
-    if (text.length <= shortCharacters) return new Response(text, { status, headers: own });
+      return new Response(content, { status, headers: { ...lengthForHead(request, content), ...own } });
+    if (content.length <= shortCharacters) return new Response(content, { status, headers: own });
     const answering = { org: call.org ?? caller.rights.org ?? undefined, request, endSoon: () => endSoon(exchange) };
-    return new Response(longAnswers.bodyOf(text, toBytes, answering), { status, headers: own });
+    return new Response(longAnswers.bodyOf(content, answering), { status, headers: own });
   }
 
   function respond(exchange: Exchange, answer: Answer): Response | Promise<Response> {

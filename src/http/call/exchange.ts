@@ -3,11 +3,11 @@ import type { AuditTarget } from "../../contract/audit.ts";
 import type { ClientAddress } from "../../lib/network/client-address.ts";
 import type { Queue } from "../../lib/queues/queue.ts";
 import type { Audit } from "../../services/audit.ts";
-import type { Authentication } from "../../services/keys/authentication.ts";
 import type { Caller } from "../../services/keys/permissions.ts";
 import type { Charge, Charges } from "../../services/limits/charges.ts";
 import type { LongAnswers } from "../answers/long-answers.ts";
 import type { Call } from "../calls.ts";
+import type { CallerParts } from "./callers.ts";
 
 /** The router. Requests come with the record of their call. */
 export type Router = Hono<{ Bindings: Call }>;
@@ -33,8 +33,7 @@ export type Exchange = {
 };
 
 /** What the path of all calls is made of. */
-export type Dependencies = {
-  authentication: Authentication;
+export type Dependencies = CallerParts & {
   audit: Pick<Audit, "record" | "note">;
   longAnswers: LongAnswers;
   clientAddress: ClientAddress;

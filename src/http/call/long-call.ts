@@ -32,6 +32,8 @@ export function createLongCalls(
       address,
       /** Where the call came in. */
       listener,
+      /** The server that accepted it. */
+      from,
       requestId,
       /** The declared length of its body, in bytes. */
       bodyBytes: Number.isFinite(bodyBytes) ? bodyBytes : undefined,

@@ -4,6 +4,7 @@ import { parseStrictJson, parseStrictJsonInTurns, validate } from "../../contrac
 import type { Caller } from "../../services/keys/permissions.ts";
 import { threadCosts } from "../../services/limits/costs.ts";
 import { createBytesReader, incomplete, requireJson, requireNoEncoding } from "../requests/body.ts";
+import { isOfLines } from "../requests/lines.ts";
 import { listsOf, readQuery } from "../requests/query.ts";
 import type { Exchange, PathParts } from "./exchange.ts";
 
@@ -13,8 +14,10 @@ export type Input<Of extends Operation> = {
   caller: Caller;
   params: z.output<Of["params"]>;
   query: z.output<Of["query"]>;
-  /** `undefined` if the operation takes none. */
-  body: Of["body"] extends z.ZodType ? z.output<Of["body"]> : undefined;
+  /** `undefined` if the operation takes none, or gets lines instead. */
+  body:
+    | (Of["body"] extends z.ZodType ? z.output<Of["body"]> : undefined)
+    | (Of["lines"] extends z.ZodType ? undefined : never);
   /** The headers of the request, unchanged. */
   headers: Headers;
 };
@@ -91,7 +94,8 @@ export function createInputReader<Of extends Operation>(
   }
 
   return (exchange: Exchange): Read | Promise<Read> => {
-    if (schema !== undefined) return readBody(exchange, schema);
+    const isLines = operation.lines !== undefined && isOfLines(exchange.request.headers.get("content-type"));
+    if (schema !== undefined && !isLines) return readBody(exchange, schema);
     const turn = scope === undefined ? undefined : takeTurn(exchange, threadCosts.request());
     return turn === undefined ? readHead(exchange) : turn.then(() => readHead(exchange));
   };

@@ -10,6 +10,7 @@ const denials = new Set<ErrorCode>([
   "insufficient_scope",
   "organization_forbidden",
   "sender_forbidden",
+  "own_proposal",
 ]);
 
 /** Records the calls of an operation in the audit log. */
@@ -39,9 +40,11 @@ export function createRecorder(
         user: params.uid,
         conversation: params.cid,
         key: params.id,
+        session: params.session_id,
         token: params.jti,
         connection: params.connection_id,
         scheduled: params.sid,
+        proposal: params.pid,
         webhook: params.wid,
         delivery: params.did,
         message: params.server_mid ?? params.mid,

@@ -6,15 +6,20 @@ const types = new Set([linesType, "application/ndjson", "application/jsonl", "ap
 const blockBytes = 64 * 1024;
 const lineFeed = 0x0a;
 
+/** Whether a body consists of lines of JSON. */
+export function isOfLines(contentType: string | null): boolean {
+  const [type = ""] = (contentType ?? "").toLowerCase().split(";");
+  return types.has(type.trim());
+}
+
 /** Throws `unsupported_media_type` unless a body consists of lines of JSON. */
 export function requireLines(contentType: string | null): void {
-  const [type = ""] = (contentType ?? "").toLowerCase().split(";");
-  if (!types.has(type.trim())) throw new HeraldError("unsupported_media_type", `send \`Content-Type: ${linesType}\``);
+  if (!isOfLines(contentType)) throw new HeraldError("unsupported_media_type", `send \`Content-Type: ${linesType}\``);
 }
 
 /**
  * Reads a body line by line, as fast as blocks are taken: meanwhile the socket is not read. Holds one line, or some 64 KiB of
- * them, besides what the socket handed over. A blank line has a number, too.
+ * them, besides what the socket handed over. A blank line has a number, too. When the caller stops early, the body can be read on.
  */
 export async function* readLines(
   body: ReadableStream<Uint8Array> | null,
@@ -71,7 +76,7 @@ export async function* readLines(
     return block;
   }
 
-  for await (const chunk of body ?? []) {
+  for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
     let from = 0;
     if (restBytes > 0) {
       const end = chunk.indexOf(lineFeed);

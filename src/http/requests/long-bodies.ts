@@ -34,8 +34,8 @@ export function createEndsSoon(thread: ThreadScheduler) {
    * connection can go on; at once, if too many calls wait. A client that is still writing when its connection is closed may
    * not see why. `name` takes turns with others for what is read.
    */
-  return async ({ body, bodyUsed }: Request, name: string): Promise<boolean> => {
-    if (bodyUsed || body?.locked || waiting >= lingering.most) return false;
+  return async ({ body }: Request, name: string): Promise<boolean> => {
+    if (body?.locked || waiting >= lingering.most) return false;
     waiting++;
     try {
       if (body !== null) return await wait(body, name);

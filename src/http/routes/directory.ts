@@ -15,9 +15,7 @@ export function bindDirectory(bind: Bind, operations: Operations, services: Serv
   );
   bind(operations.getOrganization, ({ params }) => answerShowing(organizations.get(params.org)));
   bind(operations.deleteOrganization, ({ params }) => answerDone(directory.deleteOrganization(params.org)));
-  bind(operations.listOrganizations, ({ caller, query }) =>
-    answerShowing(directory.listOrganizations(query, caller.rights.org)),
-  );
+  bind(operations.listOrganizations, ({ caller, query }) => answerShowing(directory.listOrganizations(query, caller)));
   bind(operations.putUser, ({ caller, params, body }) =>
     answerPut(directory.putUser(caller, params.org, params.uid, body)),
   );

@@ -6,8 +6,7 @@ import type { ClientAddress } from "../../lib/network/client-address.ts";
 import type { Downloads } from "../../services/files/downloads.ts";
 import type { FileAddresses } from "../../services/files/file-addresses.ts";
 import type { FileReader, Files, Upload } from "../../services/files/files.ts";
-import type { Authentication } from "../../services/keys/authentication.ts";
-import { permitOrganization, permitScope } from "../../services/keys/permissions.ts";
+import { boundTo, permitOrganization, permitScope } from "../../services/keys/permissions.ts";
 import type { RateLimit } from "../../services/limits/charges.ts";
 import type { OrganizationUse } from "../../services/limits/organization-use.ts";
 import type { Sessions } from "../../services/sessions/sessions.ts";
@@ -15,15 +14,15 @@ import type { Identity } from "../../services/sessions/tokens.ts";
 import { isKnown, rangeOf } from "../answers/byte-range.ts";
 import { answerDone, answerShowing } from "../answers/plain-answers.ts";
 import type { Bind } from "../bind.ts";
+import { type CallerParts, createCallerReader } from "../call/callers.ts";
 import type { Router } from "../call/exchange.ts";
 import type { LongCall } from "../call/long-call.ts";
 import type { Call } from "../calls.ts";
 
-type Services = {
+type Services = CallerParts & {
   files: Files;
   fileAddresses: Pick<FileAddresses, "verify">;
   sessions: Pick<Sessions, "identify" | "open">;
-  authentication: Authentication;
   rateLimit: RateLimit;
   use: OrganizationUse;
   clientAddress: ClientAddress;
@@ -149,8 +148,9 @@ async function identify(
   request: Request,
   { id, organization }: { id: string; organization: string | undefined },
   call: Call,
-  { authentication, fileAddresses, sessions, downloads, rateLimit, use, clientAddress }: Services,
+  services: Services,
 ): Promise<FileReader> {
+  const { people, fileAddresses, sessions, downloads, rateLimit, use, clientAddress } = services;
   const address = clientAddress(request, call.from);
   call.address = address;
   await downloads.enter(address, request);
@@ -168,9 +168,10 @@ async function identify(
     await sessions.open(identity); // the user may have been deleted, blocked or signed out since
     return { org, uid };
   };
-  if (key === null && token !== undefined) return await admit(await sessions.identify(token, address));
+  const isOfUser = token !== undefined && people?.workloadTokens.isOfWorkload(token) !== true;
+  if (key === null && isOfUser) return await admit(await sessions.identify(token, address));
   if (key === null && signature !== null) return await admit(await fileAddresses.verify(signature, id));
-  const caller = await authentication.authenticate(key, address);
+  const caller = boundTo(await createCallerReader(services)({ request, call, address }), organization);
   call.keyId = caller.keyId;
   rateLimit.admit(caller.keyId, 1);
   permitScope(caller, "history:read");

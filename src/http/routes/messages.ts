@@ -2,11 +2,14 @@ import type { Operations } from "../../contract/operations/all.ts";
 import { linesType } from "../../contract/transfer/lines.ts";
 import { waitHeaders, waitSecondsIn } from "../../contract/waits.ts";
 import type { WaitWish } from "../../services/delivery/awaited-sends.ts";
+import type { AppendStreams } from "../../services/messages/append-stream.ts";
+import type { Appends } from "../../services/messages/appends.ts";
 import type { Batches } from "../../services/messages/batches.ts";
 import type { Changes } from "../../services/messages/changes.ts";
 import type { DryRuns } from "../../services/messages/dry-runs.ts";
 import type { Messages, Sent } from "../../services/messages/messages.ts";
 import type { Reads } from "../../services/messages/reads.ts";
+import type { TypingCalls } from "../../services/messages/typing.ts";
 import { streamOf } from "../answers/text-stream.ts";
 import type { Bind } from "../bind.ts";
 import type { Answer } from "../call/answer.ts";
@@ -16,7 +19,10 @@ import { readLines, requireLines } from "../requests/lines.ts";
 type Services = {
   messages: Messages;
   changes: Changes;
+  appends: Appends;
+  appendStreams: AppendStreams;
   reads: Reads;
+  typingCalls: Pick<TypingCalls, "tell">;
   dryRuns: DryRuns;
   batches: Batches;
   limits: { requestBytes: number };
@@ -24,7 +30,7 @@ type Services = {
 
 /** Binds the operations that send, one or line by line, change messages and mark as read, and their dry runs. */
 export function bindMessages(bind: Bind, operations: Operations, services: Services): void {
-  const { messages, changes, reads, dryRuns, batches, limits } = services;
+  const { messages, changes, appends, appendStreams, reads, typingCalls, dryRuns, batches, limits } = services;
   bind(operations.sendMessage, ({ caller, query, body, headers }, call) =>
     query.dry_run
       ? answerTrial(dryRuns.message(caller, body))
@@ -46,6 +52,13 @@ export function bindMessages(bind: Bind, operations: Operations, services: Servi
     status: 200,
     ...(query.dry_run ? await dryRuns.edit(caller, body) : await changes.edit(caller, body)),
   }));
+  bind(operations.appendToMessage, async ({ caller, body, headers }, longCall) => {
+    if (body !== undefined) return { status: 200, ...(await appends.append(caller, body)) };
+    const call = longCall();
+    requireLines(headers.get("content-type"));
+    const answers = await appendStreams.open(caller, readLines(call.request.body, limits.requestBytes), call);
+    return { status: 200, stream: streamOf(answers), streamType: linesType };
+  });
   bind(operations.updateReactions, async ({ caller, query, body }) => ({
     status: 200,
     ...(query.dry_run ? await dryRuns.react(caller, body) : await changes.react(caller, body)),
@@ -63,6 +76,10 @@ export function bindMessages(bind: Bind, operations: Operations, services: Servi
     await reads.mark(caller, body);
     return { status: 200, body: { success: true } };
   });
+  bind(operations.tellTyping, async ({ caller, body }) => ({
+    status: 202,
+    body: await typingCalls.tell(caller, body),
+  }));
 }
 
 async function answerTrial(trial: Promise<Sent<unknown>>): Promise<Answer> {

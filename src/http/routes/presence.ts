@@ -17,9 +17,11 @@ export function bindPresence(
   operations: Operations,
   { presence, onlineUsers, feeds, nodes }: Services,
 ): void {
-  bind(operations.listOnline, async ({ params, query: { count, uids, devices, ...page } }) => ({
+  bind(operations.listOnline, async ({ params, query: { count, last_seen, ...page } }) => ({
     status: 200,
-    body: count ? await presence.count(params.org, uids) : await presence.list(params.org, { ...page, uids, devices }),
+    body: count
+      ? await presence.count(params.org, page.uids)
+      : await presence.list(params.org, { ...page, lastSeen: last_seen }),
   }));
   bind(operations.listOnlineUsers, ({ caller, body }) => answerShowing(onlineUsers.list(caller, body)));
   bind(operations.streamEvents, async ({ params: { org }, query, headers }, call) => {
@@ -34,7 +36,7 @@ export function bindPresence(
   bind(operations.closeConnection, ({ params: { org, uid, connection_id } }) =>
     answerDone(presence.closeConnection(org, uid, connection_id)),
   );
-  bind(operations.listNodes, () => answerShowing(nodes.list()));
+  bind(operations.listNodes, ({ query }) => answerShowing(nodes.list(query)));
 }
 
 function lastEventIdIn(headers: Headers): string | undefined {

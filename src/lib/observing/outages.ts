@@ -39,6 +39,8 @@ type OutageOptions = {
 export type Outage = OutageEvents & {
   /** Whether it is away. */
   isNow(): boolean;
+  /** For how long it has been away, in milliseconds; `undefined` if it is not. */
+  awayMs(): number | undefined;
 };
 
 /**
@@ -60,6 +62,7 @@ export function createOutage({ log, dependency, address, describe, clock }: Outa
       log.info({ dependency, address, away_ms: awayMs }, `${dependency}: back after ${lengthOf(awayMs)}`);
     },
     isNow: () => since !== undefined,
+    awayMs: () => (since === undefined ? undefined : clock.now() - since),
   };
 }
 

@@ -24,8 +24,9 @@ export const gatherMs = 10;
 
 const pausePerWork = 3; // leaves three quarters of the time to sends, however slow the disk
 const shortestPauseMs = 20; // leaves more of it where steps are short
+const longestPauseMs = 10_000; // a step that took much longer stood still with its node or its database; less than a lease lasts
 
 /** How long work in the background pauses after a step that took this long, in milliseconds. */
 export function pauseAfter(stepMs: number): number {
-  return Math.max(shortestPauseMs, stepMs * pausePerWork);
+  return Math.min(longestPauseMs, Math.max(shortestPauseMs, stepMs * pausePerWork));
 }

@@ -1,9 +1,8 @@
 import { fileURLToPath } from "node:url";
-import type { PageFile } from "../../http/routes/console.ts";
-import { packFile } from "./page-file.ts";
+import { type PageFile, packFile } from "../../http/answers/pack-file.ts";
 
 const folder = fileURLToPath(new URL("../../../console/", import.meta.url));
-const pages = ["index.html", "demo/index.html"];
+const pages = ["index.html", "demo/index.html", "docs/search.ts"];
 
 /**
  * Bundles the console from source, in tens of milliseconds, and returns its files by name. `command` is what a person

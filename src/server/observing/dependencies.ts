@@ -7,7 +7,7 @@ import { steadyClock } from "../../lib/time/clock.ts";
 import { problemOf } from "./database-problems.ts";
 
 /** The dependencies of a node, each of which may be away. */
-export type Dependencies = Record<"database" | "bus" | "files" | "outbox" | "provider", Outage>;
+export type Dependencies = Record<"database" | "bus" | "files" | "outbox" | "provider" | "signIn", Outage>;
 
 const refusing =
   "until it is back, sends and other changes are answered 503 or 507, reads as far as they can be, and open connections stay open";
@@ -20,6 +20,8 @@ const outboxAdvice =
 const outboxChecks = "check that it runs, and its user and password";
 const providerAdvice =
   "identity provider: its keys cannot be fetched from HERALD_TOKEN_JWKS_URL; known keys stay valid for 6 hours, tokens signed with others are refused, and connections that are open stay open; check that the address can be reached";
+const signInAdvice =
+  "OpenID provider: HERALD_ADMIN_OIDC_ISSUER cannot be asked; until it is back, nobody can sign in anew to the console, sessions go on, and tokens of workloads are accepted while its keys are known; check that the address can be reached, and that it is the issuer";
 
 /** Creates the reports of outages of a node's dependencies: one line when it begins, one when it ends. */
 export function createDependencies(config: Config, log: Logger): Dependencies {
@@ -38,6 +40,7 @@ export function createDependencies(config: Config, log: Logger): Dependencies {
       const isExplained = error instanceof Error && error.cause !== undefined && !(error instanceof HeraldError);
       return `${outboxAdvice}; ${isExplained ? error.message : outboxChecks}`;
     }),
+    signIn: outage("OpenID provider", placeOf(config.HERALD_ADMIN_OIDC_ISSUER) ?? "", () => signInAdvice),
     provider: outage("identity provider", placeOf(config.HERALD_TOKEN_JWKS_URL) ?? "", () => providerAdvice),
   };
 }

@@ -1,5 +1,5 @@
 import type { Bus } from "../../bus/bus.ts";
-import type { NodeFigures } from "../../contract/nodes.ts";
+import type { NodeFigures, NodeRefusals } from "../../contract/nodes.ts";
 import type { GatewayFigures } from "../../gateway/figures.ts";
 import { createRecent } from "../../lib/observing/histogram.ts";
 import type { FileFigures } from "../../services/files/file-figures.ts";
@@ -21,6 +21,7 @@ export type Figures = Observer["figures"] & {
   outbox: OutboxFigures | undefined;
   files: FileFigures;
   log: LogFigures;
+  tokens: { refused: number };
 };
 
 /** Creates the figures shown by `GET /admin/nodes`. Call the result once per beat, as beats delimit what is recent. */
@@ -48,6 +49,14 @@ export function createNodeFigures(
     delay.turn();
     return figures;
   };
+}
+
+/** Counts the keys and tokens that a node has refused. */
+export function countRefusals({ calls, tokens }: Pick<Figures, "calls" | "tokens">): NodeRefusals {
+  let keys = 0;
+  for (const { path, statuses } of calls.values())
+    if (path.startsWith("/admin/") || path === "/mcp") keys += statuses.get(401) ?? 0;
+  return { keys, tokens: tokens.refused };
 }
 
 function shown(ms: number | undefined): number | null {

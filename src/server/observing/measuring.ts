@@ -6,19 +6,25 @@ import type { NodeOutbox } from "../outbox.ts";
 import type { Services } from "../services.ts";
 import type { Stored } from "../store.ts";
 import { type ClockOffset, createClockWatch } from "./clock-watch.ts";
-import { createNodeFigures } from "./figures.ts";
+import { countRefusals, createNodeFigures } from "./figures.ts";
 import { startGauges } from "./gauges.ts";
 import { measure } from "./metrics.ts";
+import { createNodeProblems } from "./node-problems.ts";
 
 type Parts = Stored &
   Pick<NodeBus, "bus"> &
-  Pick<Services, "scheduler" | "poster"> &
-  Pick<NodeFiles, "fileFigures"> & { gateway: Gateway; outbox: NodeOutbox | undefined };
+  Pick<Services, "scheduler" | "poster" | "tokenFigures"> &
+  Pick<NodeFiles, "fileFigures"> & {
+    gateway: Gateway;
+    outbox: NodeOutbox | undefined;
+    /** Whether the node is about to stop. */
+    isStopping(): boolean;
+  };
 
 /** Starts to measure a node: what its features count, what is read in the background, and how far its clock is off. */
 export function startMeasuring(context: Context, parts: Parts) {
   const { log, logFigures, databaseClock } = context;
-  const { bus, observer, gateway, scheduler, poster, outbox, fileFigures } = parts;
+  const { bus, observer, gateway, scheduler, poster, tokenFigures, outbox, fileFigures } = parts;
   const figures = {
     ...observer.figures,
     gateway: gateway.figures,
@@ -27,11 +33,15 @@ export function startMeasuring(context: Context, parts: Parts) {
     outbox: outbox?.figures,
     files: fileFigures,
     log: logFigures,
+    tokens: tokenFigures,
   };
   const gauges = startGauges(context, parts);
+  const nodeFigures = createNodeFigures(figures, bus);
+  const nodeProblems = createNodeProblems({ ...context, gauges, isStopping: parts.isStopping });
   const clockWatch = createClockWatch(log);
   return {
-    nodeFigures: createNodeFigures(figures, bus),
+    /** What the node reports of itself. Call it once per beat. */
+    nodeActivity: () => ({ figures: nodeFigures(), refusals: countRefusals(figures), problems: nodeProblems() }),
     onClock(offset: ClockOffset) {
       databaseClock.compare(offset);
       clockWatch.note(offset);

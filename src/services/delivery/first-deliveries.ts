@@ -86,6 +86,32 @@ export async function readFirstDeliveries(
   return times;
 }
 
+/** Who has got an event on connections of clients in the background only: each row that says so stands for one of the deliveries. */
+export async function readAway(
+  reads: Reads,
+  org: string,
+  { cid, offset }: Pick<Place, "cid" | "offset">,
+): Promise<ReadonlySet<string>> {
+  async function usersIn(ids: readonly string[]): Promise<string[]> {
+    const all: string[] = [];
+    for (let start = 0; start < ids.length; start += rowsOfLists) {
+      const rows = await reads.deliveries(org, ids.slice(start, start + rowsOfLists), offset);
+      for (const { uids } of rows) all.push(...uids);
+    }
+    return all;
+  }
+
+  const awayIds = await reads.deliveryIds(org, cid, offset, "away");
+  if (awayIds.length === 0) return new Set();
+  const counts = new Map<string, number>(); // times away, less the times that the event was delivered
+  for (const uid of await usersIn(awayIds)) counts.set(uid, (counts.get(uid) ?? 0) + 1);
+  for (const uid of await usersIn(await reads.deliveryIds(org, cid, offset))) {
+    const count = counts.get(uid);
+    if (count !== undefined) counts.set(uid, count - 1);
+  }
+  return new Set([...counts].flatMap(([uid, count]) => (count >= 0 ? [uid] : [])));
+}
+
 /** Reads the rows that are new. */
 async function readNew(reads: Reads, org: string, { cid, offset }: Pick<Place, "cid" | "offset">, known: Known) {
   const { times, seen } = known;

@@ -14,7 +14,7 @@ export async function ensureDemo(
   directory: Directory,
   conversations: ConversationDirectory,
 ): Promise<Demo | undefined> {
-  const { items } = await directory.listOrganizations({ limit: 2 });
+  const { items } = await directory.listOrganizations({ limit: 2 }, theServer);
   const isNew = items.length === 0;
   if (!isNew && !items.some(({ id }) => id === organization)) return undefined;
   if (isNew) {

@@ -71,11 +71,12 @@ export function createDirectory(dependencies: Dependencies) {
         throw errorAbout("organization_not_found", { organization: org });
     },
     /** Lists all organizations, or just the one that the caller is bound to. */
-    async listOrganizations(query: PageQuery, only: string | null = null): Promise<Page<Resource>> {
-      const read = async (page: EntityPage) => {
-        if (only === null) return await organizations.list(page);
-        const organization = page.after === undefined ? await organizations.get(only) : undefined;
-        return organization === undefined ? [] : [organization];
+    async listOrganizations(query: PageQuery, { rights, person }: Caller): Promise<Page<Resource>> {
+      const only = rights.org === null ? null : (person?.organizations ?? [rights.org]);
+      const read = async ({ after = "", ...page }: EntityPage) => {
+        if (only === null) return await organizations.list({ ...page, after });
+        const wanted = only.filter((org) => org > after).slice(0, page.limit);
+        return (await Promise.all(wanted.map(organizations.get))).filter((one) => one !== undefined);
       };
       return await pageOf(query, read, toResource);
     },

@@ -3,6 +3,7 @@ import { bytesOfStep } from "../../lib/queues/steps.ts";
 import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
 import type { ErasureReads, ErasureWrites } from "../../store/messages/ports.ts";
 import type { LogReader, UserReads, UserWrites } from "../../store/ports.ts";
+import type { ProposalWrites } from "../../store/proposals/ports.ts";
 import type { ScheduleWrites } from "../../store/schedule/ports.ts";
 import { createWorkCharges, type WorkingCall } from "../transfer/work-charges.ts";
 
@@ -16,6 +17,7 @@ type Dependencies = {
   users: Pick<UserReads & UserWrites, "remove">;
   erasures: ErasureReads & ErasureWrites;
   schedule: Pick<ScheduleWrites, "cancelSome">;
+  proposals: Pick<ProposalWrites, "removeSome">;
   log: Pick<LogReader, "heads">;
   clock: Clock;
   elapsed: SteadyClock;
@@ -24,10 +26,10 @@ type Dependencies = {
 const mostOfStep = 100; // as in a recall, which clients are told in one event
 
 /** Creates erasures on the store, which take many small commits, so that nobody waits for a long one. */
-export function createErasures({ users, erasures, schedule, log, clock, elapsed }: Dependencies) {
+export function createErasures({ users, erasures, schedule, proposals, log, clock, elapsed }: Dependencies) {
   return {
     /**
-     * Deletes the user, cancels what the user is to send later, and then takes back all messages that the user wrote; resolves with
+     * Deletes the user, cancels what the user is to send later, removes what others proposed to send as this user, and then takes back all messages that the user wrote; resolves with
      * their number, or `undefined` if there never was such a user. Called again, it goes on where it was broken off.
      */
     async erase({ org, uid, keyId }: ErasureWish, call: WorkingCall): Promise<number | undefined> {
@@ -37,8 +39,10 @@ export function createErasures({ users, erasures, schedule, log, clock, elapsed 
       const { charge, permit } = createWorkCharges(call, elapsed);
       const waiting = { sender: uid, now: clock.now(), limit: mostOfStep };
       while ((await schedule.cancelSome(org, waiting)) > 0) await charge(1);
+      while ((await proposals.removeSome(org, waiting)) > 0) await charge(1);
       const erasure = { org, uid, keyId, at: clock.now() };
       while ((await erasures.eraseReactions(erasure, mostOfStep)) > 0) await charge(1);
+      while ((await erasures.eraseHidings(erasure, mostOfStep)) > 0) await charge(1);
       let count = 0;
       for (let after = Number.MIN_SAFE_INTEGER; ; ) {
         const page = await erasures.written({ org, uid, after, upTo });

@@ -1,11 +1,10 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { HeraldError, invalidKey, unavailable } from "../../contract/errors/errors.ts";
 import { idOfApiKey, sliceOfId } from "../../contract/keys/api-key.ts";
-import { networkOf } from "../../lib/network/addresses.ts";
 import { rowsOfStatement } from "../../lib/queues/steps.ts";
-import { createTokenBuckets } from "../../lib/rates/token-buckets.ts";
 import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
 import type { KeyWrites } from "../../store/keys/ports.ts";
+import { createLongBodies } from "../limits/long-bodies.ts";
 import type { Refusals } from "../limits/refusals.ts";
 import type { BootstrapKey } from "./bootstrap-key.ts";
 import type { KeyCache, KeyDigest, KnownSecret } from "./key-cache.ts";
@@ -24,16 +23,13 @@ type Options = {
   elapsed: SteadyClock;
 };
 
-// While the store is asked, Bun takes one or two megabytes of such a body, which costs as much as ten sends.
-const withLongBodies = { burst: 16, perSecond: 50 };
-
 /**
  * Creates authentication by the bootstrap key, which has every scope and is not in the database, and by the keys of the
  * store.
  */
 export function createAuthentication(options: Options) {
   const { bootstrap, digest, cache, usage, refusals, clock, elapsed } = options;
-  const longBodies = createTokenBuckets({ clock: elapsed });
+  const longBodies = createLongBodies({ clock: elapsed });
   // Compared with unknown keys, so that they take as long as known ones.
   const secretsOfNone: readonly KnownSecret[] = [{ digest: randomBytes(32), endsAt: 0, caller: nobody }];
 
@@ -47,19 +43,9 @@ export function createAuthentication(options: Options) {
     return secret.caller;
   }
 
-  function admitLongBody(network: string): void {
-    if (longBodies.waitMs(network, withLongBodies) > 0) {
-      throw unavailable({
-        detail:
-          "too many calls from this address have a long body and a key that this node does not know yet; try again",
-      });
-    }
-    longBodies.charge(network, withLongBodies, 1);
-  }
-
   async function recognizeAfterRefresh(key: string, digested: Buffer, address: string, hasLongBody: boolean) {
     const id = idOfApiKey(key); // a mistyped key has no id: nothing is looked up for it
-    if (hasLongBody) admitLongBody(networkOf(address));
+    if (hasLongBody) longBodies.admit(address);
     if (id === undefined) refusals.admit(address); // a key that may be valid is looked up, whatever others at that address did
     const hasAnswered = await cache.refresh(id);
     const caller = recognize(key, digested, address);

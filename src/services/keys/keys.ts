@@ -3,12 +3,23 @@ import { absent, errorAbout } from "../../contract/errors/naming.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import { createApiKey } from "../../contract/keys/api-key.ts";
 import type { ApiKey, ApiKeyWithSecret, CreateKeyRequest, OwnKey } from "../../contract/keys/keys.ts";
+import { hasScope } from "../../contract/keys/reach.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { ApiKeys, KeyRights, StoredKey } from "../../store/keys/ports.ts";
+import type { EntityPage } from "../../store/ports.ts";
 import { type Page, type PageQuery, pageOf } from "../pages.ts";
 import { type BootstrapKey, bootstrapId } from "./bootstrap-key.ts";
 import type { KeyCache, KeyDigest } from "./key-cache.ts";
-import { type Caller, permitRevocation, permitRights, proofOf, requireValidKey } from "./permissions.ts";
+import {
+  boundTo,
+  type Caller,
+  noOrganization,
+  permitRevocation,
+  permitRights,
+  permitScope,
+  proofOf,
+  requireValidKey,
+} from "./permissions.ts";
 
 /** Creates, lists, rotates and revokes API keys. A caller bound to an organization sees only its keys. */
 export type Keys = ReturnType<typeof createKeys>;
@@ -30,11 +41,21 @@ type Dependencies = {
 export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependencies) {
   const hashed = (key: string) => ({ digest: digest.of(key).toString("base64url"), pepper: digest.pepper });
 
-  async function find(caller: Caller, id: string): Promise<StoredKey> {
+  /** The key, and the caller as it may manage keys of that key's organization. */
+  async function find(caller: Caller, id: string): Promise<{ key: StoredKey; by: Caller }> {
     const key = await keys.get(id);
-    const isSeen = key !== undefined && (caller.rights.org === null || caller.rights.org === key.org);
+    const by = boundTo(caller, key?.org ?? undefined);
+    const isSeen = key !== undefined && (by.rights.org === null || by.rights.org === key.org);
     if (!isSeen) throw absent("API key", id);
-    return key;
+    permitScope(by, "keys:manage");
+    return { key, by };
+  }
+
+  /** The organizations whose keys the caller may see; `undefined` stands for the whole server. */
+  function organizationsOf({ rights, person, within }: Caller): (string | undefined)[] {
+    if (rights.org !== noOrganization) return [rights.org ?? undefined];
+    const mayManage = (org: string) => hasScope(within?.(org)?.rights.scopes ?? [], "keys:manage");
+    return person?.organizations?.filter(mayManage) ?? [];
   }
 
   function show(key: StoredKey): ApiKey {
@@ -64,27 +85,36 @@ export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependenci
       permitRights(caller, rights);
       const { id, key } = createApiKey();
       const stored = { ...rights, id, name, createdAt: now };
-      if (!(await keys.create({ ...stored, ...hashed(key) }, proofOf(caller, now))))
+      if (!(await keys.create({ ...stored, ...hashed(key), createdBy: caller.keyId }, proofOf(caller, now))))
         throw errorAbout("organization_not_found", { organization: rights.org ?? "" });
       await cache.refresh(id);
       return { ...show({ ...stored, secrets: [], lastUsedAt: null }), key };
     },
     async list(caller: Caller, query: PageQuery): Promise<Page<ApiKey>> {
-      const org = caller.rights.org ?? undefined;
-      return await pageOf(query, (page) => keys.list({ ...page, org }), show);
+      const read = async (page: EntityPage) => {
+        const lists = await Promise.all(organizationsOf(caller).map((org) => keys.list({ ...page, org })));
+        return lists
+          .flat()
+          .sort((left, right) => (left.id < right.id ? -1 : 1))
+          .slice(0, page.limit);
+      };
+      return await pageOf(query, read, show);
     },
     /** Throws `not_found`, like the others, even for keys hidden from the caller. */
-    get: async (caller: Caller, id: string): Promise<ApiKey> => show(await find(caller, id)),
+    get: async (caller: Caller, id: string): Promise<ApiKey> => show((await find(caller, id)).key),
     /** The caller's own key; expires with the secret in use if that is earlier. */
-    async getOwn({ keyId, rights: { scopes, org, senders, expiresAt } }: Caller): Promise<OwnKey> {
-      const key = await keys.get(keyId);
+    async getOwn({ keyId, rights: { scopes, org, senders, expiresAt }, person }: Caller): Promise<OwnKey> {
+      const key = person === undefined ? await keys.get(keyId) : undefined;
       return {
         id: key === undefined ? null : keyId,
-        name: key?.name ?? bootstrapId,
+        key_id: keyId,
+        name: person?.name ?? key?.name ?? bootstrapId,
         scopes,
-        organization: org,
+        organization: org === noOrganization ? null : org,
+        organizations: org === noOrganization ? (person?.organizations ?? []) : null,
         allowed_senders: senders,
-        expires_at: toIsoOrNull(expiresAt),
+        expires_at: toIsoOrNull(person?.session?.expiresAt ?? expiresAt),
+        session_id: person?.session?.id ?? null,
       };
     },
     /**
@@ -97,7 +127,8 @@ export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependenci
         await requireValidKey(keys, caller, now);
         return await bootstrap.rotate(caller, overlapSeconds);
       }
-      permitRights(caller, await find(caller, id));
+      const { key: present, by } = await find(caller, id);
+      permitRights(by, present);
       const { key } = createApiKey(id);
       const rotation = { ...hashed(key), othersEndAt: now + overlapSeconds * 1000, keep: maxSecrets, now };
       const rotated = await keys.rotate(id, rotation, proofOf(caller, now));
@@ -110,8 +141,8 @@ export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependenci
      * for changes. Returns the key as it was.
      */
     async revoke(caller: Caller, id: string): Promise<ApiKey> {
-      const key = await find(caller, id);
-      permitRevocation(caller, key);
+      const { key, by } = await find(caller, id);
+      permitRevocation(by, key);
       const now = clock.now();
       await keys.revoke(id, now, proofOf(caller, now));
       await cache.refresh(id);

@@ -1,5 +1,6 @@
 import { HeraldError, invalidKey } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
+import { hasScope } from "../../contract/keys/reach.ts";
 import type { Scope } from "../../contract/keys/scopes.ts";
 import { isWithin } from "../../lib/network/networks.ts";
 import type { KeyReads, KeyRights } from "../../store/keys/ports.ts";
@@ -14,10 +15,28 @@ export type Caller = {
   secretExpiresAt: number | undefined;
   /** The digest of the secret in use; `undefined` if the key is not in the database, such as the bootstrap key. */
   digest: string | undefined;
+  /** Of a person or a workload that the OpenID provider vouches for, instead of a key. */
+  person?: {
+    name: string;
+    /** The organizations in which it may do anything; `null` means all. */
+    organizations: string[] | null;
+    /** The session of a person who signed in. */
+    session: { id: string; expiresAt: number } | undefined;
+  };
+  /** What the caller may do in an organization, if that differs between organizations; `undefined` if nothing. */
+  within?(org: string): Caller | undefined;
 };
 
 /** The rights of a key without restrictions. */
 export const unrestricted: KeyRights = { scopes: ["*"], org: null, senders: null, networks: null, expiresAt: null };
+
+/** Stands for the organization of a caller that has several, as long as a call has not named one: it equals none. */
+export const noOrganization = "";
+
+/** The caller as it may act in the organization that a call names. */
+export function boundTo(caller: Caller, org: string | undefined): Caller {
+  return (org === undefined ? undefined : caller.within?.(org)) ?? caller;
+}
 
 /** A caller without a key in the database, or without the secret of one; by default with all rights. */
 export function unlisted(keyId: string, rights: KeyRights = unrestricted): Caller {
@@ -46,14 +65,18 @@ export async function requireValidKey(keys: Pick<KeyReads, "isValid">, caller: C
 
 const ofWholeServer =
   "the key is bound to an organization, and this call concerns the whole server; use a key that is not bound to any organization";
+const ofSeveral =
+  "your roles are for certain organizations, and this call concerns the whole server or does not name one of them";
 const ofAnySender =
   "your key may send only as certain users, so it cannot grant sending as any user; name some of them in `allowed_senders`";
 
 /** Throws `insufficient_scope` unless the key has the scope, one of the scopes, or all scopes. */
 export function permitScope({ rights }: Caller, scope: Scope | readonly Scope[]): void {
-  const needed = typeof scope === "string" ? [scope] : scope;
-  if (needed.some((one) => hasScope(rights, one))) return;
-  const names = needed.map((one) => `\`${one}\``).join(" or ");
+  if (hasScope(rights.scopes, scope)) return;
+  const names = [scope]
+    .flat()
+    .map((one) => `\`${one}\``)
+    .join(" or ");
   throw new HeraldError("insufficient_scope", `this call requires a key with the scope ${names}`);
 }
 
@@ -62,6 +85,8 @@ export function permitScope({ rights }: Caller, scope: Scope | readonly Scope[])
  * Called before any lookup, so that the answer does not reveal whether the organization exists.
  */
 export function permitOrganization({ rights }: Caller, org: string | undefined): void {
+  if (rights.org === noOrganization && (org === undefined || org === noOrganization))
+    throw new HeraldError("organization_forbidden", ofSeveral);
   if (rights.org === null || rights.org === org) return;
   throw org === undefined
     ? new HeraldError("organization_forbidden", ofWholeServer)
@@ -98,7 +123,7 @@ function permitReach(
   so: { scope: string; networks: string },
 ): void {
   const own = caller.rights;
-  const beyond = scopes.find((scope) => !hasScope(own, scope));
+  const beyond = scopes.find((scope) => !hasScope(own.scopes, scope));
   if (beyond !== undefined)
     throw tooMuch(`your key does not have the scope \`${beyond}\`, so it cannot ${so.scope}; use a key that has it`);
   permitOrganization(caller, org ?? undefined);
@@ -108,10 +133,6 @@ function permitReach(
   if (ownNetworks !== null && !(networks?.every((network) => isWithin(network, ownNetworks)) ?? false)) {
     throw tooMuch(`your key is limited to certain networks, so it cannot ${so.networks}`);
   }
-}
-
-function hasScope({ scopes }: KeyRights, scope: Scope): boolean {
-  return scopes.includes(scope) || scopes.includes("*");
 }
 
 function tooMuch(detail: string): HeraldError {

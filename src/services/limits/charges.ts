@@ -3,7 +3,7 @@ import { isIdentifier } from "../../contract/identifiers.ts";
 import { amountOf } from "../../lib/rates/amount.ts";
 import { createTokenBuckets, type Rate } from "../../lib/rates/token-buckets.ts";
 import { type Clock, steadyClock } from "../../lib/time/clock.ts";
-import { type Caller, nobody } from "../keys/permissions.ts";
+import { type Caller, nobody, noOrganization } from "../keys/permissions.ts";
 import { requestCosts } from "./costs.ts";
 import { onceAllowed } from "./once-allowed.ts";
 import type { OrganizationUse } from "./organization-use.ts";
@@ -36,7 +36,7 @@ export function createCharges({ rateLimit, use }: Payers) {
     return undefined;
   }
 
-  const payerOf = ({ payer, org: named }: Charge, org: string | undefined) => payer.rights.org ?? org ?? named;
+  const payerOf = ({ payer, org: named }: Charge, org: string | undefined) => ownOf(payer) ?? org ?? named;
 
   /** Adds work, beyond one request; `org` pays for it if the key has no organization. */
   function add(charge: Charge, more: number, org?: string): void {
@@ -59,18 +59,20 @@ export function createCharges({ rateLimit, use }: Payers) {
     admit(charge: Charge, caller: Caller): Promise<void> | undefined {
       rateLimit.admit(caller.keyId, charge.cost);
       charge.payer = caller;
-      return caller.rights.org === null ? undefined : chargeOrganization(charge, caller.rights.org);
+      const own = ownOf(caller);
+      return own === undefined ? undefined : chargeOrganization(charge, own);
     },
     /** Charges the organization that the call names, or none, if the key has no organization. Throws `rate_limited`. */
     admitOrganization(charge: Charge, org: string | undefined): Promise<void> | undefined {
-      const isDue = charge.payer !== nobody && charge.payer.rights.org === null && !charge.hasOrgPaid;
+      const isDue = charge.payer !== nobody && ownOf(charge.payer) === undefined && !charge.hasOrgPaid;
       return isDue ? chargeOrganization(charge, org) : undefined;
     },
     /** Adds the size of the body, before it is read if the size is known. */
     addBody: (charge: Charge, bytes: number) => add(charge, requestCosts.bytes(bytes)),
     addWork: add,
     /** Adds the size of the response. */
-    addAnswer: (charge: Charge, text: string) => add(charge, requestCosts.bytes(Buffer.byteLength(text))),
+    addAnswer: (charge: Charge, content: string | Uint8Array) =>
+      add(charge, requestCosts.bytes(Buffer.byteLength(content))),
     /** Checks the limits again after the call has waited. Throws `rate_limited` if it may not continue, and refunds it. */
     admitAgain(charge: Charge): void {
       const own = charge.cost;
@@ -97,6 +99,11 @@ export function createCharges({ rateLimit, use }: Payers) {
       if (payer !== nobody && !hasOrgPaid) use.chargeRequest(undefined, cost);
     },
   };
+}
+
+/** The organization that pays for whatever a caller does, if there is one. */
+function ownOf({ rights: { org } }: Caller): string | undefined {
+  return org === null || org === noOrganization ? undefined : org;
 }
 
 /** Limits the requests of each key, in units of cost. */

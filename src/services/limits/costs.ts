@@ -49,12 +49,14 @@ export const requestCosts = {
   answer: (bytes: number) => Math.max(1, bytes / (64 * 1024)),
   /** Cheap, so that a client that acknowledges messages one by one pays little for what others send it. */
   receipts: (ids: number) => Math.max(0.1, ids / 50),
-  /** In addition to the answer, for unread messages that were counted one by one: a millisecond of reading. */
-  counting: (unread: number) => unread / 2_500,
+  /** In addition to the answer, for unread messages or reactions that were read one by one: a millisecond of reading. */
+  counting: (read: number) => read / 2_500,
   /** In addition to the answer, for users or conversations that were looked up one by one. */
   lookups: (named: number) => named / 20,
   /** In addition to the request, for connections that hear of it at once. */
   hearers: (connections: number) => connections / 20,
+  /** In addition to the request, for the conversations in which a connection becomes inactive, or active again. */
+  audiences: (changed: number) => changed / 500,
   /** A request for a file, in addition to its bytes; cheap, as a page may show hundreds of pictures. */
   file: 0.25,
   /** Cheap, as the operating system sends them. */

@@ -1,6 +1,10 @@
 import { invalidRequest } from "../../contract/errors/errors.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
-import type { SendMessageRequest, SendSystemMessageRequest } from "../../contract/messages/messages.ts";
+import {
+  isComplete,
+  type SendMessageRequest,
+  type SendSystemMessageRequest,
+} from "../../contract/messages/messages.ts";
 import { createMessageOperations } from "../../contract/operations/messages.ts";
 import { parseStrictJson, parseStrictJsonInTurns, validate } from "../../contract/requests.ts";
 import { isObject } from "../../lib/json/json-values.ts";
@@ -25,6 +29,7 @@ const expected = "must have the member `message` or `messageSystem`";
 /** Creates a reader that checks lines as the two operations check their bodies. */
 export function createBatchLineReader({ limits, longLines }: Options) {
   const { sendMessage, sendSystemMessage } = createMessageOperations(limits);
+  const message = sendMessage.body.refine(isComplete.check, isComplete.refusal);
 
   function check(value: unknown, caller: Caller): BatchLine {
     const hasMessage = isObject(value) && Object.hasOwn(value, "message");
@@ -36,7 +41,7 @@ export function createBatchLineReader({ limits, longLines }: Options) {
     }
     if (isObject(value) && !hasMessage) throw invalidRequest("", expected, `the line ${expected}`);
     permitScope(caller, "message:send");
-    const request = validate(sendMessage.body, value);
+    const request = validate(message, value);
     return { kind: "message", request, work: sendMessage.workOf?.(request) ?? 0 };
   }
 

@@ -1,6 +1,6 @@
 import type { SteadyClock } from "../../lib/time/clock.ts";
 import type { NewSend } from "../../store/ports.ts";
-import type { Caller } from "../keys/permissions.ts";
+import { boundTo, type Caller, permitScope } from "../keys/permissions.ts";
 import { onceAllowed } from "../limits/once-allowed.ts";
 import type { BatchLine } from "./batch-lines.ts";
 import type { DryRuns } from "./dry-runs.ts";
@@ -72,12 +72,14 @@ export function createBatchSends(options: Options) {
      * the batch is over by then. Rejects with what the key or the limits of the organization refuse.
      */
     async begin({ kind, request }: BatchLine): Promise<Begun | undefined> {
+      const by = boundTo(caller, request.organizationId);
+      if (by !== caller) permitScope(by, kind === "message" ? "message:send" : "system:send");
       if (kind === "message") {
-        if (isDryRun) return { outcome: dryRuns.message(caller, request) };
-        return await append(toMessageSend(caller, request, clock.now()), toMessageAnswer);
+        if (isDryRun) return { outcome: dryRuns.message(by, request) };
+        return await append(toMessageSend(by, request, clock.now()), toMessageAnswer);
       }
-      if (isDryRun) return { outcome: dryRuns.systemMessage(caller, request) };
-      return await append(await toSystemSend(caller, request, clock.now()), toSystemAnswer);
+      if (isDryRun) return { outcome: dryRuns.systemMessage(by, request) };
+      return await append(await toSystemSend(by, request, clock.now()), toSystemAnswer);
     },
   };
 }

@@ -11,6 +11,7 @@ import { createId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type {
   ChangeOutcome,
+  Hidings,
   MessageChanges,
   NewEdit,
   NewReaction,
@@ -31,6 +32,7 @@ export type Changes = ReturnType<typeof createChanges>;
 type Dependencies = {
   changes: Pick<MessageChanges, "edit" | "recall">;
   systemRecalls: Pick<SystemRecalls, "recall">;
+  hidings: Pick<Hidings, "hide">;
   reactions: Pick<Reactions, "react">;
   use: Pick<OrganizationUse, "admitChange">;
   clock: Clock;
@@ -39,6 +41,7 @@ type Dependencies = {
 /** Whether a change would alter anything; throws the reason if it is refused. */
 export function requireChange(outcome: ChangeOutcome, { org, sender, ...change }: NewEdit | NewRecall): boolean {
   if (outcome.outcome !== "refused") return outcome.outcome === "changed";
+  if (outcome.missing === "completion") throw new HeraldError("message_open");
   if (outcome.missing !== "content") {
     const {
       missing,
@@ -119,13 +122,18 @@ function toChange(caller: Caller, org: string, sender: string, at: number) {
   return { org, sender, at, keyId: caller.keyId };
 }
 
+/** The bytes that a hiding adds: those of its event, and of its ids once more. */
+function bytesOfHiding({ ids }: NewRecall): number {
+  return bytesOfReaction + 2 * Buffer.byteLength(ids.join());
+}
+
 /** The bytes that an edit adds at most, but for names: its event and, the first time, the message grow by what it says. */
 function bytesOfEdit({ body, x = "" }: NewEdit): number {
   return Buffer.byteLength(body) + Buffer.byteLength(x);
 }
 
 /** Creates changes on the store. The rules are checked where they must hold: in the transaction that makes the change. */
-export function createChanges({ changes, systemRecalls, reactions, use, clock }: Dependencies) {
+export function createChanges({ changes, systemRecalls, hidings, reactions, use, clock }: Dependencies) {
   /** Makes a change that its organization may make now. `make` returns whether it changed anything. */
   async function apply(org: string, bytes: number, make: () => Promise<boolean>): Promise<Sent<ChangeResponse>> {
     const tell = use.admitChange(org, bytes);
@@ -151,9 +159,16 @@ export function createChanges({ changes, systemRecalls, reactions, use, clock }:
         requireReaction(await reactions.react(reaction), reaction),
       );
     },
-    /** Takes all of the messages back, or none, and then tells it to everyone online. */
+    /**
+     * Takes all of the messages back, or none, and then tells it to everyone online; or hides them from their user, whose connections
+     * alone are told. `isReplay`: the user has hidden them already.
+     */
     async recall(caller: Caller, request: RecallMessagesRequest): Promise<Sent<ChangeResponse>> {
       const recall = toRecall(caller, request, clock.now());
+      if (request.messageDelete.type === "myself")
+        return await apply(recall.org, bytesOfHiding(recall), async () =>
+          requireChange(await hidings.hide(recall), recall),
+        );
       return await apply(recall.org, 0, async () => requireChange(await changes.recall(recall), recall));
     },
     /** Takes all of the system messages back, or none, and then tells it to whom they were addressed to, if online. */

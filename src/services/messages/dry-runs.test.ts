@@ -24,6 +24,7 @@ function setUp() {
     },
     changes: { checkEdit: unused, checkRecall: unused },
     systemRecalls: { check: unused },
+    hidings: { check: unused },
     reactions: { check: unused },
     use: { requireRoomFor: async () => undefined, requireRoom: unused },
     sent: { strangersAmong: async (_, uids) => uids.slice(0, 1), countUsersAt: async () => 5_000 },

@@ -15,6 +15,7 @@ import type { Clock, SteadyClock } from "../../lib/time/clock.ts";
 import type { SentReads } from "../../store/delivery/ports.ts";
 import type {
   ChangeCheck,
+  Hidings,
   MessageChanges,
   NewEdit,
   NewRecall,
@@ -48,6 +49,7 @@ type Dependencies = {
   checks: Pick<BatchLog, "check">;
   changes: Pick<MessageChanges, "checkEdit" | "checkRecall">;
   systemRecalls: Pick<SystemRecalls, "check">;
+  hidings: Pick<Hidings, "check">;
   reactions: Pick<Reactions, "check">;
   use: Pick<OrganizationUse, "requireRoomFor" | "requireRoom">;
   sent: Pick<SentReads, "strangersAmong" | "countUsersAt">;
@@ -69,8 +71,8 @@ const large = { places: 1, maxWaiting: 1_000, maxWeight: 1_000_000, maxWaitMs: 1
  * turns.
  */
 export function createDryRuns(dependencies: Dependencies) {
-  const { checks, changes, systemRecalls, reactions, use, sent, participants, readMarks, presence, clock, elapsed } =
-    dependencies;
+  const { checks, changes, systemRecalls, hidings, reactions, use, sent, participants, readMarks } = dependencies;
+  const { presence, clock, elapsed } = dependencies;
   const limiter = createLimiter({ ...large, whenBusy, clock: elapsed });
 
   async function inTurn<Result>(org: string, recipients: number, work: () => Promise<Result>): Promise<Result> {
@@ -147,6 +149,10 @@ export function createDryRuns(dependencies: Dependencies) {
     },
     async recall(caller: Caller, request: RecallMessagesRequest): Promise<Sent<DryRunResponse>> {
       const recall = toRecall(caller, request, clock.now());
+      if (request.messageDelete.type === "myself") {
+        const isReplay = !requireChange(await hidings.check(recall), recall);
+        return { body: await reachOfUsers(recall.org, [recall.sender]), isReplay };
+      }
       return await inConversationOf(recall, await changes.checkRecall(recall));
     },
     /** The recipients are whom the system messages were addressed to, each once. */

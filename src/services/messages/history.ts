@@ -48,6 +48,9 @@ export type MessagePage = { items: string[]; cursor: string | null };
 
 type Range = { after?: number | undefined; before?: number | undefined; direction: "forward" | "backward" };
 
+/** A conversation that is read, for a user who does not see what is hidden, or by key. */
+type Reading = { org: string; cid: string; viewer?: string };
+
 const maxPageBytes = 512 * 1024;
 const maxLastBytes = 256 * 1024;
 const shortPageBytes = 64 * 1024;
@@ -83,8 +86,7 @@ export function createHistoryReader(dependencies: Dependencies) {
 
   /** At most `limit` messages, ending with the one that reaches `maxBytes`. */
   async function readUpTo(
-    org: string,
-    cid: string,
+    { org, cid, viewer }: Reading,
     range: Range,
     { limit, maxBytes }: { limit: number; maxBytes: number },
   ): Promise<{ messages: ReadMessage[]; bytes: number }> {
@@ -93,7 +95,7 @@ export function createHistoryReader(dependencies: Dependencies) {
     let rest = range;
     while (messages.length < limit && bytes < maxBytes) {
       const count = Math.min(rowsAtOnce, limit - messages.length);
-      const rows = await history.messages(org, cid, { ...rest, limit: count, maxBytes: maxBytes - bytes });
+      const rows = await history.messages(org, cid, { ...rest, limit: count, maxBytes: maxBytes - bytes }, viewer);
       for (const row of rows) {
         rest = beyond(rest, row);
         const message = messageIn(row);
@@ -114,20 +116,19 @@ export function createHistoryReader(dependencies: Dependencies) {
    * connection that asked for it. A request for a long page holds no messages while it waits.
    */
   async function read<Made>(
-    org: string,
-    cid: string,
+    of: Reading,
     range: Range,
     limit: number,
     finish: (messages: ReadMessage[]) => Made | Promise<Made>,
   ): Promise<Made> {
-    const short = await readUpTo(org, cid, range, { limit, maxBytes: shortPageBytes });
+    const short = await readUpTo(of, range, { limit, maxBytes: shortPageBytes });
     if (short.bytes < shortPageBytes) return await finish(short.messages);
     const readLong = async () => {
-      const { messages } = await readUpTo(org, cid, range, { limit, maxBytes: maxPageBytes });
+      const { messages } = await readUpTo(of, range, { limit, maxBytes: maxPageBytes });
       await nextTurn(); // reading and answering take some milliseconds each
       return await finish(messages);
     };
-    return await longReads.run(readLong, { key: org });
+    return await longReads.run(readLong, { key: of.org });
   }
 
   /** The range between two times, within another. */
@@ -156,8 +157,8 @@ export function createHistoryReader(dependencies: Dependencies) {
   }
 
   /** Those of `ids` that are messages of the conversation, newest first: as many, at least one, as have 512 KiB together. */
-  async function readByIds(org: string, cid: string, ids: readonly string[]) {
-    const places = await history.places(org, cid, [...new Set(ids)]);
+  async function readByIds(org: string, uid: string, cid: string, ids: readonly string[]) {
+    const places = await history.places(org, cid, [...new Set(ids)], uid);
     return await readAt(
       org,
       firstWithin(places, ({ bytes }) => bytes, maxPageBytes),
@@ -193,7 +194,7 @@ export function createHistoryReader(dependencies: Dependencies) {
     uid: string,
     cids: string[],
   ): Promise<{ count: number; messages: Map<string, Shown> }> {
-    const places = cids.length === 0 ? [] : await history.lastPlaces(org, cids);
+    const places = cids.length === 0 ? [] : await history.lastPlaces(org, cids, uid);
     const byCid = new Map(places.map((place) => [place.cid, place]));
     const first = firstWithin(cids, (cid) => byCid.get(cid)?.bytes ?? 0, maxLastBytes);
     const wanted = first.flatMap((cid) => byCid.get(cid) ?? []);
@@ -222,7 +223,7 @@ export function createHistoryReader(dependencies: Dependencies) {
       if ((await conversations.get(org, cid)) === undefined)
         await refuseMissing(organizations, org, errorAbout("conversation_not_found", { conversation: cid }));
       const range = parseCursor(query.cursor, messagePlace) ?? (await rangeOf(org, cid, query));
-      return await read(org, cid, range, query.limit, async (messages) => {
+      return await read({ org, cid }, range, query.limit, async (messages) => {
         const last = messages.at(-1)?.row;
         const cursor =
           last !== undefined && (await isMore(org, cid, range, last)) ? encodeCursor(beyond(range, last)) : null;
@@ -234,10 +235,10 @@ export function createHistoryReader(dependencies: Dependencies) {
       if (!(await participants.has(org, cid, uid)))
         throw errorAbout("not_a_participant", { user: uid, conversation: cid });
       const { ids } = query;
-      if (ids !== undefined) return await textsFor(org, uid, await readByIds(org, cid, ids));
+      if (ids !== undefined) return await textsFor(org, uid, await readByIds(org, uid, cid, ids));
       const all = await rangeOf(org, cid, query);
       const range = query.updated_at === undefined ? all : await rangeBetween(org, cid, all, query.updated_at);
-      return await read(org, cid, range, query.limit, (messages) => textsFor(org, uid, messages));
+      return await read({ org, cid, viewer: uid }, range, query.limit, (messages) => textsFor(org, uid, messages));
     },
     /** The user's conversations, most recently active first. */
     async conversationsOf(

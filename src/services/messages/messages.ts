@@ -1,4 +1,4 @@
-import { type HeraldError, invalidRequest } from "../../contract/errors/errors.ts";
+import { HeraldError, invalidRequest } from "../../contract/errors/errors.ts";
 import { errorAbout } from "../../contract/errors/naming.ts";
 import { anyBytes } from "../../contract/files.ts";
 import { isWithinAYear, toIso, toSeconds } from "../../contract/identifiers.ts";
@@ -51,9 +51,16 @@ export function refusalOf(
   { org: organization, kind = "message", sender, cid: conversation = "", mid = "" }: SendNames,
 ): HeraldError {
   if (verdict.outcome === "conflict") return errorAbout("message_id_conflict", { id: mid });
+  if (verdict.outcome === "unfit") return unfit(verdict.length);
   const { missing, file = "", message = "" } = verdict;
   if (missing === "time") return invalidRequest(expiryPointer({ kind }), "must be in the future");
   return errorAbout(missingCodes[missing], { organization, sender, conversation, file, message });
+}
+
+/** The error for a piece that does not begin at the end of its message, which is so long, or is complete. */
+export function unfit(length: number): HeraldError {
+  const detail = `the message has ${length} characters, or is complete; go on from there, unless it is complete`;
+  return new HeraldError("append_conflict", detail, { length });
 }
 
 /** Where a request says when its send expires. */
@@ -86,6 +93,7 @@ export function requireStored(outcome: SendOutcome, send: SendNames): Stored {
     case "replayed":
       return outcome;
     case "conflict":
+    case "unfit":
     case "refused":
       throw refusalOf(outcome, send);
     case "failed":
@@ -104,7 +112,7 @@ export function toMessageSend(
 ): NewSend {
   permitOrganization(caller, organizationId);
   permitSender(caller, senderId);
-  const { id: mid, body, cid, x, attachments: attached, silent } = content;
+  const { id: mid, body, cid, x, attachments: attached, silent, open } = content;
   const { expiresAt, expires_at } = toExpiry("message", content.expires_at, createdAt);
   const references = referencesOf(content);
   const referred = Object.values(references) as string[];
@@ -121,10 +129,11 @@ export function toMessageSend(
     attachments,
     created_at: toIso(createdAt),
     ...(silent && { silent }),
+    ...(open && { open }),
     ...(expires_at !== undefined && { expires_at }),
     ...references,
   };
-  const options = optionsOf({ silent, expires_at, ...references });
+  const options = optionsOf({ silent, open, expires_at, ...references });
   return {
     org: organizationId,
     kind: "message",
@@ -137,6 +146,7 @@ export function toMessageSend(
     files: files.length > 0 ? files : undefined,
     uids: undefined,
     silent,
+    isOpen: open,
     expiresAt,
     referred: referred.length > 0 ? referred : undefined,
     createdAt,
@@ -238,9 +248,12 @@ export function createMessages({ sends, use, clock, awaited }: Sending & { await
     return admitted.then((tell) => tellAppended(sends.append(send), send, tell));
   }
 
-  /** Appends a send, and then fulfils the caller's wish, if there is one. Throws and rejects. */
+  /**
+   * Appends a send, and then fulfils the caller's wish, if there is one: not for a message that grows, which nobody has yet. Throws and
+   * rejects.
+   */
   const appendAwaited = (send: NewSend, wish: WaitWish | undefined) =>
-    wish === undefined ? append(send) : awaited.follow(send, wish, () => append(send));
+    wish === undefined || send.isOpen ? append(send) : awaited.follow(send, wish, () => append(send));
 
   return {
     /**

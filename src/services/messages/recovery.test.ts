@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startPostgres } from "../../../test/harness/engines/postgres.ts";
+import { midOfPiece } from "../../contract/messages/append.ts";
 import { createInboxReads } from "../../store/inbox/inbox-reads.ts";
+import { createHiddenReads } from "../../store/messages/hidings.ts";
 import { createMissedEvents } from "../../store/messages/history.ts";
 import { migrateStore } from "../../store/migrate.ts";
 import { connectPostgres } from "../../store/postgres/postgres.ts";
@@ -54,6 +56,7 @@ async function replay(driver: Driver, head: number, after = 0) {
   const recovery = createRecovery({
     missed,
     inboxes: createInboxReads({ reader: driver }),
+    hidings: createHiddenReads({ reader: driver }),
     maxMessages: Number.POSITIVE_INFINITY,
     maxDays: 7,
     clock: { now: () => 1 },
@@ -71,6 +74,48 @@ const offsetsOf = (events: number, mine: number, after = 0) =>
   Array.from({ length: events }, (_, index) => index + 1).filter(
     (offset) => offset > after && (offset - 1) % 100 < mine,
   );
+
+test("which messages have grown is asked once, to count them and to read what they have grown by", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "herald-recovery-"));
+  const driver = openSqlite(join(folder, "grown.db"));
+  await fill(driver, 4, 100);
+  const grown = { id: "e1", org, cid: "c0", offset: 1, sender: "a", length: 2, folded: 0, last_offset: 5 };
+  await driver.transaction(async (sql) => {
+    await sql.limitTo([org]);
+    await sql.rows.insert("growth", [grown]);
+    const piece = { org, offset: 5, kind: "append", id: "e5", sender: "a", payload: "!hi", created_at: 1 };
+    await sql.rows.insert("event", [{ ...piece, mid: midOfPiece("e1", 0) }]);
+  });
+  const asked: string[] = [];
+  const reader: Driver = {
+    ...driver,
+    allOf(of, text, ...values) {
+      if (text.includes("growth")) asked.push(text);
+      return driver.allOf(of, text, ...values);
+    },
+  };
+  const absence = { org, uid, head: 5, hasInboxes: false };
+  const recoveryOf = (maxMessages: number) =>
+    createRecovery({
+      missed: createMissedEvents({ reader }),
+      inboxes: createInboxReads({ reader }),
+      hidings: createHiddenReads({ reader }),
+      maxMessages,
+      maxDays: 7,
+      clock: { now: () => 1 },
+    });
+  for (const maxMessages of [3, Number.POSITIVE_INFINITY]) {
+    asked.length = 0;
+    const recovery = recoveryOf(maxMessages);
+    const resumption = await recovery.resumeAfter(absence, "e2");
+    if (resumption === undefined) throw new Error("it is not to be resumed");
+    expect(await recovery.readGrown(absence, resumption)).toMatchObject([{ id: "e5", completes: 1 }]);
+    expect(asked).toHaveLength(1);
+  }
+  expect(await recoveryOf(2).resumeAfter(absence, "e2")).toBeUndefined(); // two messages, and what one has grown by
+  await driver.close();
+  rmSync(folder, { recursive: true });
+});
 
 describe("missed messages", () => {
   const folder = mkdtempSync(join(tmpdir(), "herald-recovery-"));

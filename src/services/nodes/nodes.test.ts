@@ -12,7 +12,14 @@ function createNode(registry: NodeRegistry, id: string) {
     name: `name of ${id}`,
     url: () => `http://${id}`,
     adminUrl: () => undefined,
-    activity: () => ({ connections: 3, organizations: 2, lag: { events: 1, checkedAt: 2_000 }, figures }),
+    activity: () => ({
+      connections: 3,
+      organizations: 2,
+      lag: { events: 1, checkedAt: 2_000 },
+      figures,
+      refusals: { keys: 0, tokens: 0 },
+      problems: [],
+    }),
     registry,
     clock: { now: () => 1_000 },
   });
@@ -99,6 +106,20 @@ describe("nodes", () => {
     expect([...one.unsigning]).toEqual([]);
   });
 
+  test("show what a later version reports as far as they know it", async () => {
+    const registry = createLoneRegistry();
+    const one = createNode(registry, "1");
+    await one.beat();
+    const [own] = (await one.list()).items;
+    const { state: _, ...status } = own ?? nodeExample;
+    const later = { ...status, id: "2", news: 1, figures: { ...figures, news: 1 }, problems: [{ kind: "news" }] };
+    await registry.beat("2", JSON.stringify(later));
+    await one.beat();
+    const { items, history } = await one.list({ history: true });
+    expect(items[1]).toEqual({ ...status, id: "2", problems: undefined, figures, state: "live" });
+    expect(history).toMatchObject({ read_at: "1970-01-01T00:00:01.000Z", samples: [{ nodes: 1, connections: 3 }] });
+  });
+
   test("report their identity and activity", async () => {
     const one = createNode(createLoneRegistry(), "1");
     await one.beat();
@@ -114,6 +135,8 @@ describe("nodes", () => {
         organizations: 2,
         lag_events: 1,
         lag_checked_at: "1970-01-01T00:00:02.000Z",
+        refusals: { keys: 0, tokens: 0 },
+        problems: [],
         figures,
         state: "live",
       },

@@ -1,8 +1,17 @@
 import { about } from "../../contract/documents/about.ts";
 import { toIso } from "../../contract/identifiers.ts";
-import { type Node, type NodeFigures, type NodeStatus, nodeStatus } from "../../contract/nodes.ts";
+import {
+  type Node,
+  type NodeFigures,
+  type NodeHistory,
+  type NodeProblem,
+  type NodeRefusals,
+  type NodeStatus,
+  nodeStatus,
+} from "../../contract/nodes.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { NodeRegistry, RegisteredNode } from "../../store/ports.ts";
+import { createNodeHistory } from "./node-history.ts";
 
 const silentAfterBeats = 3;
 const forgottenAfterBeats = 30;
@@ -16,6 +25,8 @@ export type Activity = {
   organizations: number;
   lag: { events: number; checkedAt: number | undefined };
   figures: NodeFigures;
+  refusals: NodeRefusals;
+  problems: NodeProblem[];
 };
 
 type Dependencies = {
@@ -41,6 +52,7 @@ type Abilities = { signs: true };
  */
 export function createNodes({ id, name, url, adminUrl, activity, registry, clock, onClock }: Dependencies) {
   const startedAt = clock.now();
+  const history = createNodeHistory({ clock });
   let seen = new Map<string, { beat: number; missedBeats: number }>();
   let unsigning: ReadonlySet<string> = new Set();
   let heard: readonly string[] = [id];
@@ -48,7 +60,7 @@ export function createNodes({ id, name, url, adminUrl, activity, registry, clock
   let hasLeft = false;
 
   function describe(): NodeStatus & Abilities {
-    const { connections, organizations, lag, figures } = activity();
+    const { connections, organizations, lag, figures, refusals, problems } = activity();
     const internal = adminUrl();
     return {
       id,
@@ -62,6 +74,8 @@ export function createNodes({ id, name, url, adminUrl, activity, registry, clock
       organizations,
       lag_events: lag.events,
       lag_checked_at: lag.checkedAt === undefined ? null : toIso(lag.checkedAt),
+      refusals,
+      problems,
       figures,
       signs: true,
     };
@@ -76,17 +90,21 @@ export function createNodes({ id, name, url, adminUrl, activity, registry, clock
     seen = new Map();
     const unsigningNow = new Set<string>();
     const heardNow = [id];
+    const live: NodeStatus[] = [];
     for (const node of await registry.list()) {
       const known = before.get(node.id);
       const missedBeats = known?.beat === node.beat ? known.missedBeats + 1 : 0;
       if (missedBeats < forgottenAfterBeats) seen.set(node.id, { beat: node.beat, missedBeats });
       else await registry.remove(node.id, node.beat);
       if (isSilent(node)) continue;
+      const status = readableStatus.safeParse(JSON.parse(node.status));
+      if (status.success) live.push(status.data);
       if (!signs(node)) unsigningNow.add(node.id);
       if (node.id !== id) heardNow.push(node.id);
     }
     unsigning = unsigningNow;
     heard = heardNow;
+    history.add(live);
   }
 
   function isSilent(node: RegisteredNode): boolean {
@@ -119,10 +137,11 @@ export function createNodes({ id, name, url, adminUrl, activity, registry, clock
       const others = (await registry.list()).filter((node) => node.id !== id && !isSilent(node));
       return [id, ...others.map((node) => node.id)];
     },
-    /** All nodes, including those that fell silent within the last minute or so. */
-    async list(): Promise<{ items: Node[] }> {
+    /** All nodes, including those that fell silent within the last minute or so, and if asked for, their history. */
+    async list({ history: withHistory = false } = {}): Promise<{ items: Node[]; history?: NodeHistory }> {
       const known = await registry.list();
-      return { items: known.map((node) => ({ ...readStatus(node), state: isSilent(node) ? "silent" : "live" })) };
+      const items = known.map((node): Node => ({ ...readStatus(node), state: isSilent(node) ? "silent" : "live" }));
+      return withHistory ? { items, history: history.read() } : { items };
     },
     /** Removes this node, which then stops beating. */
     async leave(): Promise<void> {
@@ -133,9 +152,16 @@ export function createNodes({ id, name, url, adminUrl, activity, registry, clock
   };
 }
 
-/** Reads what a node reported. A newer node may report more. */
+/** A newer node may report more, and problems that this one does not know. */
+const readableStatus = nodeStatus.strip().extend({
+  figures: nodeStatus.shape.figures.strip(),
+  refusals: nodeStatus.shape.refusals.catch(undefined),
+  problems: nodeStatus.shape.problems.catch(undefined),
+});
+
+/** Reads what a node reported. */
 export function readStatus({ status }: Pick<RegisteredNode, "status">): NodeStatus {
-  return nodeStatus.strip().parse(JSON.parse(status));
+  return readableStatus.parse(JSON.parse(status));
 }
 
 /** Whether a node signs its bus messages. */

@@ -6,10 +6,10 @@ import type { KeyReads } from "../../store/keys/ports.ts";
 import type { DueSend, ScheduledSend, ScheduleReads, ScheduleWrites, Settled } from "../../store/schedule/ports.ts";
 import type { Audit } from "../audit.ts";
 import type { WorkSome } from "../due-work.ts";
-import { bootstrapId } from "../keys/bootstrap-key.ts";
+import { holderOf } from "../keys/holders.ts";
 import { type Caller, unlisted } from "../keys/permissions.ts";
 import type { OrganizationUse, TellStored } from "../limits/organization-use.ts";
-import { errorOfFailure, failureOf, prepareSend } from "./scheduled-requests.ts";
+import { errorOfFailure, failureOfRequest, prepareSend } from "./scheduled-requests.ts";
 
 /** How many scheduled sends this node has sent, and found that it could not send. */
 export type ScheduleFigures = { sent: number; failed: number };
@@ -27,7 +27,6 @@ type Dependencies = {
 const page = { limit: 64, maxBytes: bytesOfStep };
 /** The name of the server's own sends in the audit log. */
 const operation = "sendScheduled";
-const passing = new Set(["unavailable", "storage_full", "internal"]);
 
 /** A due send on its way: what it asks for, and whom to tell whether it was stored. */
 type Attempt = { scheduled: ScheduledSend; request?: ScheduledRequest; entry?: DueSend; tell?: TellStored };
@@ -35,16 +34,6 @@ type Attempt = { scheduled: ScheduledSend; request?: ScheduledRequest; entry?: D
 /** Creates the sending of what is due, by the rules of the moment. */
 export function createDueSends({ schedule, keys, use, readRequest, audit, onError }: Dependencies) {
   const figures: ScheduleFigures = { sent: 0, failed: 0 };
-
-  /** The holder of the key that scheduled a send. Its networks do not count, as nobody calls. */
-  async function callerOf(keyId: string, now: number): Promise<Caller> {
-    if (keyId === bootstrapId) return unlisted(keyId);
-    const key = await keys.get(keyId);
-    if (key === undefined) throw gone("was revoked");
-    if (key.expiresAt !== null && key.expiresAt <= now) throw gone("has expired");
-    const { scopes, org, senders, networks, expiresAt } = key;
-    return unlisted(keyId, { scopes, org, senders, networks, expiresAt });
-  }
 
   async function prepare(attempt: Attempt, caller: Promise<Caller>, now: number): Promise<DueSend> {
     const { id, revision, request } = attempt.scheduled;
@@ -55,10 +44,7 @@ export function createDueSends({ schedule, keys, use, readRequest, audit, onErro
       attempt.tell = await use.admitSend(prepared.send);
       return { ...own, ...prepared };
     } catch (error) {
-      if (!(error instanceof HeraldError))
-        onError(error); // the row is not what Herald wrote
-      else if (passing.has(error.code) || error.code === "rate_limited") throw error;
-      return { ...own, failure: failureOf(error instanceof HeraldError ? error : new HeraldError("internal")) };
+      return { ...own, failure: failureOfRequest(error, onError) };
     }
   }
 
@@ -67,7 +53,7 @@ export function createDueSends({ schedule, keys, use, readRequest, audit, onErro
     const callers = new Map<string, Promise<Caller>>();
     for (const attempt of attempts) {
       const { keyId } = attempt.scheduled;
-      const caller = callers.get(keyId) ?? callerOf(keyId, now);
+      const caller = callers.get(keyId) ?? holderOf(keys, { keyId, now, did: "scheduled" });
       caller.catch(() => undefined); // each of its sends fails with it
       callers.set(keyId, caller);
       try {
@@ -121,8 +107,4 @@ export function createDueSends({ schedule, keys, use, readRequest, audit, onErro
   };
 
   return { figures, sendSome };
-}
-
-function gone(how: string): HeraldError {
-  return new HeraldError("unauthorized", `the API key that scheduled this send ${how}`);
 }

@@ -18,12 +18,12 @@ import type {
   ScheduleWrites,
 } from "../../store/schedule/ports.ts";
 import { refuseMissing, requireOrganization } from "../directory/directory.ts";
-import { type Caller, permitOrganization, proofOf } from "../keys/permissions.ts";
+import { type Caller, proofOf } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import { requireFit } from "../messages/dry-runs.ts";
 import { expiryPointer, fingerprintOf } from "../messages/messages.ts";
 import { type Page, type PageQuery, parseCursor } from "../pages.ts";
-import { errorOfFailure, permitRequest, prepareSend } from "./scheduled-requests.ts";
+import { errorOfFailure, permitRequest, prepareSend, requireOwn } from "./scheduled-requests.ts";
 
 /** Schedules sends, and shows and cancels them. */
 export type Schedule = ReturnType<typeof createSchedule>;
@@ -180,12 +180,6 @@ async function untilDone<Result>(work: () => Promise<Result | undefined>): Promi
     if (result !== undefined) return result;
   }
   throw unavailable({ detail: "other calls are changing the same scheduled send; try again" });
-}
-
-/** Throws unless the request names the organization of the path. */
-function requireOwn(caller: Caller, org: string, { organizationId }: ScheduledRequest): void {
-  permitOrganization(caller, organizationId);
-  if (organizationId !== org) throw invalidRequest("/request/organizationId", "must be the organization of the path");
 }
 
 function requireWithinAYear(sendAt: number, now: number): void {

@@ -12,6 +12,9 @@ type Options = OutageEvents & {
   clock: Clock;
 };
 
+/** What fetching a key set may take, and its maximum size. */
+export const keySetLimits = { timeoutMs: 5_000, maxBytes: 256 * 1024 };
+
 const lifetimeMs = 10 * 60_000;
 const staleLifetimeMs = 6 * 3600_000;
 const cooldownMs = 30_000;

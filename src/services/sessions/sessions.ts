@@ -6,6 +6,7 @@ import { joinIds } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Standing, Users } from "../../store/ports.ts";
 import type { Refusals } from "../limits/refusals.ts";
+import type { LastEnds } from "./last-ends.ts";
 import type { Identity, Tokens } from "./tokens.ts";
 
 const maxNewcomersWaiting = 20_000;
@@ -24,6 +25,7 @@ export function createSessions({
   users,
   refusals,
   clock,
+  lastEnds = { noteRefusal: () => undefined },
   onRefused = () => undefined,
 }: {
   tokens: Tokens;
@@ -31,6 +33,8 @@ export function createSessions({
   users: Pick<Users, "ensure">;
   refusals: Refusals;
   clock: Clock;
+  /** Told of refused tokens whose signature is valid. */
+  lastEnds?: Pick<LastEnds, "noteRefusal">;
   /** Called with the reason for each token that is refused. */
   onRefused?(reason: HeraldError): void;
 }) {
@@ -49,7 +53,7 @@ export function createSessions({
 
   async function verify(token: string, address: string): Promise<Identity> {
     try {
-      return await tokens.verify(token);
+      return await tokens.verify(token, (user) => lastEnds.noteRefusal(user, user.check));
     } catch (error) {
       if (error instanceof HeraldError && error.code === "unauthorized") {
         onRefused(error);
@@ -60,14 +64,15 @@ export function createSessions({
     }
   }
 
-  function refuse(error: HeraldError): never {
+  function refuse(identity: Identity, check: "revoked" | "blocked", error: HeraldError): never {
+    lastEnds.noteRefusal(identity, check);
     onRefused(error);
     throw error;
   }
 
   /** Throws `unauthorized` if `open` found the token of this identity revoked. */
   function requireUnrevoked(identity: Identity): void {
-    if (revocations.has(identity)) refuse(revoked());
+    if (revocations.has(identity)) refuse(identity, "revoked", revoked());
   }
 
   return {
@@ -94,11 +99,11 @@ export function createSessions({
       const isRevoked = validAfter > 0 && issuedAt <= validAfter;
       if (isRevoked) revocations.learnUser(identity, validAfter);
       if (snapshot?.isRevoked === true) revocations.learnToken(identity);
-      if (snapshot === undefined || isRevoked || snapshot.isRevoked) refuse(revoked());
+      if (snapshot === undefined || isRevoked || snapshot.isRevoked) refuse(identity, "revoked", revoked());
       const { head, headId, cids, isUser, isBlocked, hasInboxes } = snapshot;
       if (isBlocked) {
         const detail = "this user is blocked; only the operator of this service can unblock the user";
-        refuse(new HeraldError("unauthorized", detail, { closes: "removed" }));
+        refuse(identity, "blocked", new HeraldError("unauthorized", detail, { closes: "removed" }));
       }
       if (!isUser) await newcomers.add({ org, uid });
       return { ...identity, head, headId, cids, hasInboxes };

@@ -44,6 +44,24 @@ describe("a user token", () => {
     });
   });
 
+  test("that is refused names its user and the check, if its signature is valid", async () => {
+    const { provider, sign } = await createProvider("ES256");
+    const tokens = createTokens({ secret, maxSeconds, clock, provider });
+    const other = await createProvider("ES256");
+    async function refusedOf(token: string) {
+      const refused: object[] = [];
+      await expect(tokens.verify(token, (one) => refused.push(one))).rejects.toMatchObject({ code: "unauthorized" });
+      return refused;
+    }
+    const past = { exp: now / 1000 - 60 };
+    expect(await refusedOf(await sign(past))).toEqual([{ org: "o", uid: "u", check: "expired" }]);
+    for (const claims of [{ aud: "another" }, { iss: "another" }, { exp: now / 1000 + maxSeconds + 60 }])
+      expect(await refusedOf(await sign(claims))).toEqual([{ org: "o", uid: "u", check: "claims" }]);
+    expect(await refusedOf(await sign({ sub: "" }))).toEqual([]);
+    expect(await refusedOf(await other.sign(past))).toEqual([]);
+    expect(await refusedOf("no token")).toEqual([]);
+  });
+
   test("counts as issued after a sign-out in the same millisecond", async () => {
     const tokens = createTokens({ secret, maxSeconds, clock });
     const { token } = await tokens.issue({ ...user, issuedAfter: now });

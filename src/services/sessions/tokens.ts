@@ -23,6 +23,9 @@ export type Identity = {
   tokenId?: string | undefined;
 };
 
+/** The user of a token that was refused although its signature is valid, and the check that refused it. */
+type RefusedUser = Pick<Identity, "org" | "uid"> & { check: "expired" | "claims" };
+
 /** Issues and verifies user tokens (JWT, RFC 7519). */
 export type Tokens = ReturnType<typeof createTokens>;
 
@@ -47,7 +50,7 @@ const providerAlgorithms = ["RS256", "ES256", "EdDSA"];
  * Header parameters by which a token could bring its own key or say where to get it (RFC 7515, sections 4.1.2, 4.1.3,
  * 4.1.5, 4.1.6).
  */
-const ownKeyHeaders = ["jku", "jwk", "x5u", "x5c"] as const satisfies (keyof ProtectedHeaderParameters)[];
+export const ownKeyHeaders = ["jku", "jwk", "x5u", "x5c"] as const satisfies (keyof ProtectedHeaderParameters)[];
 
 /**
  * Creates tokens. The algorithm is bound to the key: HS256 to Herald's secrets, the others to the provider's key set.
@@ -126,16 +129,33 @@ export function createTokens({ secret, previousSecret, provider, maxSeconds, clo
         .sign(await ownKey);
       return { token, expiresAt };
     },
-    /** Throws `unauthorized` if the token is not valid now, `unavailable` if the provider's keys cannot be fetched. */
-    async verify(token: string): Promise<Identity> {
+    /**
+     * Throws `unauthorized` if the token is not valid now, `unavailable` if the provider's keys cannot be fetched. Calls `onRefused` first
+     * if the signature is valid all the same, so that the token proves to be the user's.
+     */
+    async verify(token: string, onRefused: (user: RefusedUser) => void = () => undefined): Promise<Identity> {
+      let payload: JWTPayload | undefined;
       try {
-        return toIdentity(await verifySignature(token));
+        payload = await verifySignature(token);
+        return toIdentity(payload);
       } catch (error) {
+        const refused = refusedUser(payload, error);
+        if (refused !== undefined) onRefused(refused);
         if (error instanceof HeraldError) throw error;
         throw unauthorized("the user token is invalid or has expired; get a fresh one", error);
       }
     },
   };
+}
+
+/** The user of a token that was refused for `error`; `payload` is defined if all but the claims that Herald reads was valid. */
+function refusedUser(payload: JWTPayload | undefined, error: unknown): RefusedUser | undefined {
+  const isExpired = error instanceof errors.JWTExpired;
+  // jose checks the claims once the signature is verified.
+  const signed = isExpired || error instanceof errors.JWTClaimValidationFailed ? error.payload : payload;
+  if (typeof signed?.sub !== "string" || typeof signed.org !== "string") return undefined;
+  if (!isIdentifier(signed.sub) || !isIdentifier(signed.org)) return undefined;
+  return { org: signed.org, uid: signed.sub, check: isExpired ? "expired" : "claims" };
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Message } from "../../contract/messages/events.ts";
+import { hasContent } from "../../contract/messages/messages.ts";
 import type { ExportLine } from "../../contract/transfer/lines.ts";
 import { createRoughSet } from "../../lib/caches/rough-set.ts";
 import { objectWith } from "../../lib/json/json-values.ts";
@@ -168,7 +169,7 @@ async function* withParticipants(
 
 function messageLine({ importId, payload }: ExportedMessage): ExportLine[] {
   const message = objectWith(payload, "message")?.message;
-  if (!isMessage(message)) return [];
+  if (!isMessage(message) || !hasContent.check({ ...message, open: undefined })) return []; // one that has not begun to grow
   const { cid, from, body, x, attachments, created_at, silent, expires_at } = message;
   const files = attachments.map(({ file_id, file_name }) => ({ name: file_name, file_id }));
   const options = { ...(silent && { silent }), ...(expires_at !== undefined && { expires_at }) };

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../../test/harness/deadline.ts";
 import { mostOfLarge, startWebhookNode } from "../../../test/harness/servers/webhook-node.ts";
+import type { NewDelivery } from "../../contract/log/deliveries.ts";
 import type { Unreached } from "../../contract/webhooks/payloads.ts";
 import { messageOf } from "../../store/testing/log-suite.ts";
 
@@ -108,5 +109,27 @@ describe("an event with very many recipients", () => {
     await node.settle();
     await isOver();
     expect((await told()).uids).toEqual(uids.filter((_, index) => index % 3 === 2));
+  });
+
+  test("names who was away when it came, and on no node active", async () => {
+    const [due] = await dueLater();
+    if (due === undefined) throw new Error("the event is due");
+    const row = (kind: "delivery" | "away", id: string, some: string[]): NewDelivery => ({
+      ...{ id, org: "o", cid: "huge", kind, connections: 1, audience: undefined, uids: some },
+      plays: [[due.offset, 1, 1]],
+    });
+    const ofRest = (rest: number) => uids.filter((_, index) => index % 3 === rest);
+    const deliveries = [
+      row("delivery", "d1", uids),
+      row("away", "a1", [...ofRest(0), ...ofRest(1)]),
+      row("delivery", "d2", ofRest(1)),
+    ];
+    await node.store.deliveries.record({ audiences: [], deliveries });
+    await node.settle();
+    await isOver();
+    const { parts, uids: named } = await told();
+    expect(named).toEqual(ofRest(0));
+    const [first] = JSON.parse(parts[0]?.unreached ?? "[]");
+    expect(first).toEqual({ uid: uids[0], reason: "unacknowledged" });
   });
 });

@@ -48,5 +48,6 @@ function describeFailed({ id, sendAt, tryId, failure }: FailedSend, form?: Probl
 function idIn(data: WebhookPayload["data"]): string | null {
   if ("message" in data) return data.message._id;
   if ("system_message" in data) return data.system_message._id;
-  return "scheduled" in data ? data.scheduled.id : null;
+  if ("scheduled" in data) return data.scheduled.id;
+  return "proposal" in data ? data.proposal.id : null;
 }

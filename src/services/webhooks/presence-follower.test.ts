@@ -21,13 +21,14 @@ describe("a node that follows presence for a webhook", () => {
   let now: number;
   let connected: string[];
   let looks: number;
+  let listed: string | undefined; // the version that is listed, if it is not that of all who are connected
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "herald-presence-"));
     driver = openSqlite(join(folder, "herald.db"));
     await migrateStore(driver);
     store = createTestStore(driver);
-    [now, connected, looks] = [1_000_000, [], 0];
+    [now, connected, looks, listed] = [1_000_000, [], 0, undefined];
     await store.organizations.put("o", undefined, now);
     const wish = { url: "https://example.org/", waitMs, until: "delivered", secret: "s", now, most: 1 } as const;
     const put = await store.webhooks.put("o", { id: "counter", ref: "w", events: ["users.presence"], ...wish });
@@ -50,7 +51,7 @@ describe("a node that follows presence for a webhook", () => {
       versionOf: async () => connected.join(),
       async everyone() {
         looks++;
-        return new Set(connected);
+        return { uids: new Set(connected), version: listed ?? connected.join() };
       },
     };
     const follower = createPresenceFollower({ ...store, holder, presence }, hook, seq);
@@ -100,6 +101,17 @@ describe("a node that follows presence for a webhook", () => {
     await step();
     for (let count = 0; count < 5; count++) await step(1_000);
     expect(looks).toBe(1);
+  });
+
+  test("lists who is online again if a node was missing from the list that had told its version", async () => {
+    const step = await taken("one");
+    connected = ["a"];
+    listed = "the version of fewer nodes";
+    await step();
+    listed = undefined;
+    await step();
+    await step();
+    expect(looks).toBe(2);
   });
 
   test("is replaced once its lease has ended, and then tells nothing more: there is one sequence", async () => {

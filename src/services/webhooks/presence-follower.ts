@@ -39,8 +39,7 @@ export function createPresenceFollower(
     told ??= await webhookPresence.told(queue);
     const current = await presence.versionOf(place.org);
     if (current !== undefined && current === version) return;
-    online = await presence.everyone(place.org);
-    version = current;
+    ({ uids: online, version } = await presence.everyone(place.org));
     for (const uid of told) if (!online.has(uid) && !leftAt.has(uid)) leftAt.set(uid, now);
     for (const uid of leftAt.keys()) if (online.has(uid)) leftAt.delete(uid);
   }

@@ -24,8 +24,10 @@ const renewAfterMs = 5_000;
 const mostFollowed = 1_000;
 // Nodes share the webhooks: each takes over a few at a time.
 const takenAtOnce = 5;
-// Looking at an organization with very many users takes long: it may take this share of the time.
+// Looking at an organization with very many users takes long: it may take this share of the time. A look that took long for
+// another reason, as the node or the database stood still, must not be the last one for minutes.
 const restsPerLook = 9;
+const longestRestMs = 30_000;
 const forgottenAtOnce = 2_000;
 
 type Followed = { follower: PresenceFollower; restsUntil: number };
@@ -74,13 +76,14 @@ export function createPresenceService(dependencies: Dependencies) {
     const beganAt = elapsed.now();
     if (beganAt < current.restsUntil) return;
     if (!(await canLook(current.follower, lease))) return;
+    const lookedAt = elapsed.now();
     followed.delete(key); // unless it ends well
     const posts = await current.follower.tell(hook.waitMs, lease);
     if (posts === undefined) return;
     followed.set(key, current);
     if (posts > 0) onPosts();
-    const endedAt = elapsed.now();
-    current.restsUntil = endedAt + restsPerLook * (endedAt - beganAt) - lookEveryMs;
+    const restsMs = Math.min(longestRestMs, restsPerLook * (lookedAt - beganAt));
+    current.restsUntil = elapsed.now() + restsMs - lookEveryMs;
   }
 
   async function visit(place: PresencePlace, hook: StoredWebhook | undefined, lease: Lease): Promise<void> {

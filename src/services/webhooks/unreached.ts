@@ -4,7 +4,7 @@ import { rowsOfStatement } from "../../lib/queues/steps.ts";
 import { joinIds } from "../../lib/text/ids.ts";
 import type { RecipientReads } from "../../store/delivery/ports.ts";
 import type { ReportedEvent, UnreachedReads } from "../../store/webhooks/ports.ts";
-import { readFirstDeliveries } from "../delivery/first-deliveries.ts";
+import { readAway, readFirstDeliveries } from "../delivery/first-deliveries.ts";
 
 /** The users whom an event has not reached, as its delivery report says now. */
 export type Report = (until: UnreachedUntil) => Unreached[];
@@ -89,14 +89,16 @@ export function createUnreachedPages({ unreached, recipients }: PageDependencies
   return async (event, until) => {
     const { org, id, kind } = event;
     const times = await readFirstDeliveries(recipients, org, event);
+    const away = await readAway(recipients, org, event);
 
     async function unreachedAmong(uids: string[]): Promise<Unreached[]> {
       const delivered = await times.find(uids);
       // A receipt proves the delivery of a message, but not that of a system message.
-      const mayMatter = (uid: string) => (delivered.has(uid) ? until === "acknowledged" : kind === "message");
+      const mayMatter = (uid: string) =>
+        delivered.has(uid) ? until === "acknowledged" || away.has(uid) : kind === "message";
       const asked = uids.filter(mayMatter);
       const acknowledged = asked.length === 0 ? nobody : await recipients.acknowledgedAt({ org, id }, asked);
-      return reportOf(event, uids, { delivered, acknowledged })(until);
+      return reportOf(event, uids, { delivered, away, acknowledged })(until);
     }
 
     return async function* pages(after) {
@@ -124,12 +126,12 @@ async function* recipientPages(
 }
 
 const nobody: Users = new Set<string>();
-const unseen = { delivered: nobody, acknowledged: nobody };
+const unseen = { delivered: nobody, away: nobody, acknowledged: nobody };
 
 function reportOf(
   event: ReportedEvent,
   candidates: readonly string[],
-  { delivered, acknowledged }: { delivered: Users; acknowledged: Users } = unseen,
+  { delivered, away, acknowledged }: { delivered: Users; away: Users; acknowledged: Users } = unseen,
 ): Report {
   // Two senders may have used the acknowledged id of a system message, so it counts only for users who were given that one.
   const hasAcknowledged = (uid: string) => acknowledged.has(uid) && (event.kind === "message" || delivered.has(uid));
@@ -137,7 +139,7 @@ function reportOf(
     candidates.flatMap((uid): Unreached[] => {
       if (hasAcknowledged(uid)) return [];
       if (!delivered.has(uid)) return [{ uid, reason: "offline" }];
-      return until === "delivered" ? [] : [{ uid, reason: "unacknowledged" }];
+      return until === "delivered" && !away.has(uid) ? [] : [{ uid, reason: "unacknowledged" }];
     });
 }
 

@@ -15,7 +15,7 @@ import type {
   WebhookWrites,
 } from "../../store/webhooks/ports.ts";
 import type { Presence } from "../presence.ts";
-import { createAttempt } from "./attempts.ts";
+import { type Attempt, createAttempt } from "./attempts.ts";
 import { createDueEvents } from "./due-events.ts";
 import { createHugeEvents } from "./huge-events.ts";
 import { createPosting } from "./posting.ts";
@@ -36,6 +36,10 @@ type Dependencies = {
   problemForm?: ProblemForm | undefined;
   clock: Clock;
   elapsed: SteadyClock;
+  /** Posts; by default over HTTP. */
+  attempt?: Attempt;
+  /** As `Math.random`, the default. */
+  random?(): number;
   /** Called when a webhook is switched off because its receiver answered 410. */
   onDisabled(hook: Pick<StoredWebhook, "org" | "id">): void;
   onError(error: unknown): void;
@@ -49,11 +53,10 @@ const yieldMs = 150;
 
 /** Creates the webhooks of a node, and the poster, which must be started. */
 export function createWebhookService(dependencies: Dependencies) {
-  const { webhookDeliveries, elapsed } = dependencies;
-  const attempt = createAttempt(dependencies);
+  const { webhookDeliveries, elapsed, attempt = createAttempt(dependencies), random = Math.random } = dependencies;
   let isStopped = false;
 
-  const posting = createPosting({ ...dependencies, attempt, random: Math.random, onRoom: () => tries.wakeIn(0) });
+  const posting = createPosting({ ...dependencies, attempt, random, onRoom: () => tries.wakeIn(0) });
   const hugeEvents = createHugeEvents({
     ...dependencies,
     openPages: createUnreachedPages(dependencies),
@@ -69,7 +72,7 @@ export function createWebhookService(dependencies: Dependencies) {
       const inMs = eventAt + settlingMs - now;
       if (inMs > 0) return inMs;
       const outcome = await settleSome(now - settlingMs, now);
-      if (outcome === "late") return (1 + Math.random()) * yieldMs;
+      if (outcome === "late") return (1 + random()) * yieldMs;
       tries.wakeIn(0);
     }
     return undefined;

@@ -201,13 +201,15 @@ function checkUrl(text: string, allowsPrivate: boolean): string {
   if (url === null || !["https:", "http:"].includes(url.protocol))
     throw invalidRequest("/url", "must be a URL that begins with https://");
   if (url.username !== "" || url.password !== "") throw invalidRequest("/url", "must not contain a user or a password");
-  if (!allowsPrivate && url.protocol !== "https:") throw invalidRequest("/url", "must begin with https://");
-  if (!allowsPrivate && namesPrivateHost(url)) throw invalidRequest("/url", "must lead to a public address");
+  if (!allowsPrivate && url.protocol !== "https:")
+    throw invalidRequest("/url", "must begin with https://, unless the server has HERALD_WEBHOOK_ALLOW_PRIVATE=1");
+  if (!allowsPrivate && namesPrivateHost(url))
+    throw invalidRequest("/url", "must lead to a public address, unless the server has HERALD_WEBHOOK_ALLOW_PRIVATE=1");
   url.hash = "";
   return url.href;
 }
 
-function show({ id, url, events, waitMs, until, createdAt, disabledAt }: StoredWebhook): WebhookShown {
+function show({ id, url, events, waitMs, until, createdAt, disabledAt, failing }: StoredWebhook): WebhookShown {
   return {
     id,
     url,
@@ -217,6 +219,12 @@ function show({ id, url, events, waitMs, until, createdAt, disabledAt }: StoredW
     state: disabledAt === null ? "active" : "disabled",
     created_at: toIso(createdAt),
     disabled_at: disabledAt === null ? null : toIso(disabledAt),
+    failing: failing && {
+      since: toIso(failing.since),
+      at: toIso(failing.at),
+      status: failing.status,
+      error: failing.error,
+    },
   };
 }
 

@@ -11,6 +11,8 @@ export const auditEntries = createMapping({
   /** The organization that may see the entry; `null` if only readers of the whole server may. */
   org: nullable(text("org")),
   keyId: nullable(text("key_id")),
+  /** What the person or workload is called that made the call. */
+  person: nullable(text("person")),
   address: nullable(text("address")),
   target: json<AuditTarget>("target"),
   /** The HTTP status of the response, and the error code if it was an error. */

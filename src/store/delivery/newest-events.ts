@@ -40,14 +40,14 @@ const findCommon = `SELECT "offset" FROM addressee WHERE org = ? AND place = ? A
 export function createNewestEvents({ reader }: { reader: Reader }): NewestEvents {
   const { dialect } = reader;
   // Both engines read the inner list from an index alone. Events of other kinds are counted, so that a look is bounded.
-  const look = `SELECT CAST(asked.v0 AS BIGINT) AS span, (
+  const look = `SELECT asked.v0 AS span, (
       SELECT ${dialect.joined(`CASE WHEN newest.kind IN ('message', 'system') THEN newest."offset" ELSE -newest."offset" END`)}
       FROM (SELECT e."offset", e.kind FROM event e
-        WHERE e.org = ? AND e.cid = asked.v1 AND e."offset" > CAST(asked.v2 AS BIGINT) AND e."offset" <= CAST(asked.v3 AS BIGINT)
+        WHERE e.org = ? AND e.cid = asked.v1 AND e."offset" > asked.v2 AND e."offset" <= asked.v3
         ORDER BY e."offset" DESC LIMIT ?) AS newest) AS offsets
-    FROM (${dialect.givenTuples(4)}) AS asked`;
+    FROM (${dialect.givenTuples("number", "text", "number", "number")}) AS asked`;
   const findUnlisted = `SELECT "offset", CASE WHEN uids = '[]' THEN 2 ELSE ${hasMember(dialect, "uids")} END AS is_mine
-    ${addressedAfter(dialect, "COALESCE((SELECT up_to FROM addressees a WHERE a.org = ?), 0)")} AND "offset" < ?
+    ${addressedAfter(dialect, "(SELECT COALESCE(MAX(up_to), 0) FROM addressees a WHERE a.org = ?)")} AND "offset" < ?
     ORDER BY "offset" DESC LIMIT ?`;
   const findStart = `SELECT log_start FROM "user" WHERE org = ? AND id = ?`;
 

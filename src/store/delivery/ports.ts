@@ -24,8 +24,8 @@ export type StoredDelivery = Pick<NewDelivery, "kind" | "connections"> & {
 export type RecipientReads = {
   /** Who has taken part in a conversation, by user and time: at most `limit` stays after a place. */
   stays(org: string, cid: string, after: StayPlace | undefined, limit: number): Promise<Stay[]>;
-  /** The ids of all rows that may tell about deliveries of an event. */
-  deliveryIds(org: string, cid: string | undefined, offset: number): Promise<string[]>;
+  /** The ids of all rows that may tell about deliveries of an event, or about who was away then. */
+  deliveryIds(org: string, cid: string | undefined, offset: number, kind?: "delivery" | "away"): Promise<string[]>;
   /** What these rows tell about the event. */
   deliveries(org: string, ids: string[], offset: number): Promise<StoredDelivery[]>;
   /**

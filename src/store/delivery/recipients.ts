@@ -15,7 +15,7 @@ const findStays = `SELECT uid, log_start, log_end FROM (
     WHERE org = ? AND cid = ? AND (uid, log_start) > (?, ?) AND log_start >= 0 ORDER BY uid, log_start LIMIT ?) AS former
   ORDER BY uid, log_start LIMIT ?`;
 
-const findDeliveries = `SELECT id FROM delivery WHERE kind = 'delivery' AND ${inSpan}`;
+const findRowsOf = (kind: "delivery" | "away") => `SELECT id FROM delivery WHERE kind = '${kind}' AND ${inSpan}`;
 
 /** Creates the reads of the recipients of sent messages. */
 export function createRecipientReads({ reader }: { reader: Reader }): RecipientReads {
@@ -28,8 +28,8 @@ export function createRecipientReads({ reader }: { reader: Reader }): RecipientR
       const place = [org, cid, uid, uid, after, limit];
       return stays.readAll(reader.allOf(org, findStays, ...place, org, cid, uid, after, limit, limit));
     },
-    async deliveryIds(org, cid = noConversation, offset) {
-      const found = await reader.allOf<{ id: string }>(org, findDeliveries, ...spanAt(org, cid, "delivery", offset));
+    async deliveryIds(org, cid = noConversation, offset, kind = "delivery") {
+      const found = await reader.allOf<{ id: string }>(org, findRowsOf(kind), ...spanAt(org, cid, kind, offset));
       return found.map(({ id }) => id);
     },
     async deliveries(org, ids, offset) {

@@ -31,13 +31,14 @@ type IsIn = (audience: string) => boolean;
 /** Creates the reads of what was addressed to a user. */
 export function createUserDeliveryReads({ reader }: { reader: Reader }): UserDeliveryReads {
   const { dialect } = reader;
-  const { givenNumbers, givenTexts, givenTuples } = dialect;
+  const { givenNumbers, givenTexts, givenTuples, joinEach } = dialect;
   const findEvents = `SELECT e."offset", e.id, e.kind, e.cid, e.sender, e.created_at, e.mid, CASE WHEN e.mid IS NULL THEN e.payload END AS payload,
       CASE WHEN e.uids <> '[]' THEN 1 ELSE 0 END AS is_for_users
     FROM event e WHERE e.org = ? AND e."offset" IN (${givenNumbers}) AND e.kind IN ('message', 'system') ORDER BY e."offset" DESC`;
-  const findDeliveries = `SELECT d.cid, d.audience, d.plays FROM (${givenTuples(3)}) AS asked
-    JOIN delivery d ON d.org = ? AND d.cid = asked.v0 AND d.kind = 'delivery' AND d."offset" >= CAST(asked.v1 AS BIGINT)
-      AND d."offset" < CAST(asked.v2 AS BIGINT) + ${spans.delivery} AND d.first_offset <= CAST(asked.v2 AS BIGINT)
+  const aboutStretch = `d.org = ? AND d.cid = asked.v0 AND d.kind = 'delivery' AND d."offset" >= asked.v1 AND d."offset" < asked.v3
+    AND d.first_offset <= asked.v2`;
+  const findDeliveries = `SELECT d.cid, d.audience, d.plays FROM (${givenTuples("text", "number", "number", "number")}) AS asked
+    ${joinEach("delivery", "d", aboutStretch)}
     WHERE d.audience IS NOT NULL OR ${hasMember(dialect, "d.uids")} = 1`;
   const findAudiences = `WITH RECURSIVE chain (org, id, parent) AS (
       SELECT org, id, parent FROM audience WHERE id IN (${givenTexts}) AND org = ?
@@ -48,8 +49,8 @@ export function createUserDeliveryReads({ reader }: { reader: Reader }): UserDel
   const findReceipts = `SELECT id, plays FROM delivery WHERE id IN (${givenTexts}) AND org = ?`;
   const findMarks = `SELECT cid, read_to, read_at FROM participant
     WHERE org = ? AND uid = ? AND cid IN (${givenTexts}) AND read_at IS NOT NULL AND read_at_offset = read_to AND read_to > log_start`;
-  const findKept = `SELECT i."offset" FROM (${givenTuples(2)}) AS asked
-    JOIN inbox i ON i.org = ? AND i.place = asked.v0 AND i."offset" = CAST(asked.v1 AS BIGINT) WHERE i.mid IS NOT NULL`;
+  const findKept = `SELECT i."offset" FROM (${givenTuples("text", "number")}) AS asked
+    ${joinEach("inbox", "i", `i.org = ? AND i.place = asked.v0 AND i."offset" = asked.v1`)} WHERE i.mid IS NOT NULL`;
   const findInboxMarks = "SELECT marks FROM inbox_mark WHERE org = ? AND uid = ?";
 
   async function audiencesOf(org: string, uid: string, ids: readonly string[]): Promise<IsIn> {
@@ -77,7 +78,8 @@ export function createUserDeliveryReads({ reader }: { reader: Reader }): UserDel
     },
     async deliveredAt(org, uid, events) {
       const times = new Map<number, number>();
-      const asked = JSON.stringify(stretchesOf(events));
+      const stretches = stretchesOf(events).map(([cid, first, last]) => [cid, first, last, last + spans.delivery]);
+      const asked = JSON.stringify(stretches);
       const rows = await reader.allOf<DeliveryRow>(org, findDeliveries, asked, org, ...memberValues(uid));
       const isIn = await audiencesOf(org, uid, [...new Set(rows.flatMap(({ audience }) => audience ?? []))]);
       const wanted = new Set(events.map(({ offset }) => offset));

@@ -2,6 +2,7 @@ import { requireKey } from "../keys/keys.ts";
 import { recordMembership } from "../log/control-events.ts";
 import { headColumns, toHead } from "../log/head.ts";
 import type { LogWriter } from "../log/log-writer.ts";
+import { hiderValues } from "../messages/hidden-rule.ts";
 import {
   type AcquaintanceReads,
   type ConversationChange,
@@ -10,6 +11,7 @@ import {
   type Standing,
   userConversations,
 } from "../ports.ts";
+import type { PlaceReads } from "../reads/ports.ts";
 import { countUnread, readTo } from "../reads/unread.ts";
 import type { Reader } from "../sql/driver.ts";
 import { type EntityRow, entities, isLiveOrganization } from "./entity.ts";
@@ -43,6 +45,13 @@ const pageOfConversations = `SELECT c.org, c.id, c.name, c.created_at, c.updated
   WHERE p.org = ? AND p.uid = ? AND (c.updated_at < ? OR (c.updated_at = ? AND c.id > ?))
     AND c.updated_at > ? AND c.updated_at < ?
   ORDER BY c.updated_at DESC, c.id LIMIT ?`;
+
+const findPlace = `SELECT o.head, c.id AS cid, p.uid FROM organization o
+  LEFT JOIN conversation c ON c.org = o.id AND c.id = ?
+  LEFT JOIN participant p ON p.org = o.id AND p.cid = c.id AND p.uid = ?
+  WHERE o.id = ? AND o.deleted_at IS NULL`;
+
+type PlaceRow = { head: number; cid: string | null; uid: string | null };
 
 type SnapshotRow = {
   head: number;
@@ -109,7 +118,7 @@ export function createParticipantReads({ reader }: { reader: Reader }): Particip
 }
 
 /** Creates the reads of users' places in the log. */
-export function createStanding({ reader }: { reader: Reader }): Standing {
+export function createStanding({ reader }: { reader: Reader }): Standing & PlaceReads {
   // Counts only what is unread in the conversations of the page.
   const ofPage = { org: "page.org", cid: "page.id", uid: "page.uid", after: "page.read_to" };
   const unread = countUnread({ ...ofPage, now: reader.dialect.now });
@@ -132,10 +141,15 @@ export function createStanding({ reader }: { reader: Reader }): Standing {
         isBlocked: first.blocked_at !== null,
       };
     },
+    async place(org, cid, uid) {
+      const [row] = await reader.allOf<PlaceRow>(org, findPlace, cid, uid, org);
+      if (row === undefined) return undefined;
+      return { head: Number(row.head), isConversation: row.cid !== null, isParticipant: row.uid !== null };
+    },
     conversations(org, uid, { after, limit, between }) {
       const { updatedAt, id } = after ?? { updatedAt: Number.MAX_SAFE_INTEGER, id: "" };
       const { gt = -1, lt = Number.MAX_SAFE_INTEGER } = between ?? {};
-      const place = [org, uid, updatedAt, updatedAt, id, gt, lt];
+      const place = [...hiderValues(org, uid), org, uid, updatedAt, updatedAt, id, gt, lt];
       return userConversations.readAll(reader.allOf(org, readConversations, ...place, limit));
     },
   };

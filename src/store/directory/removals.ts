@@ -75,6 +75,8 @@ function rowsOfConversation(org: string, cid: string, upTo: number): Ordered[] {
   return [
     { table: "event", key: [`"offset"`], ...events },
     { table: "message_reaction", key: [`"offset"`, "uid", "reaction"], ...events },
+    { table: "hidden_message", key: [`"offset"`, "uid"], ...events },
+    { table: "growth", key: ["last_offset", "id"], ...events },
     { table: "delivery", key: ["kind", `"offset"`, "id"], ...upToThere },
     { table: "audience", key: [`"offset"`, "id"], ...upToThere },
     {
@@ -92,6 +94,8 @@ function rowsOfOrganization(org: string, upTo: number): Ordered[] {
     { table: "removal", key: ["cid"], where: "org = ? AND cid <> ''", values: [org] }, // the rows below include theirs
     { table: "event", key: [`"offset"`], where: `org = ? AND "offset" <= ?`, values: [org, upTo] },
     { table: "message_reaction", key: ["cid", `"offset"`, "uid", "reaction"], ...ofOrganization },
+    { table: "hidden_message", key: ["uid", "cid", `"offset"`], ...ofOrganization },
+    { table: "growth", key: ["cid", "last_offset", "id"], ...ofOrganization },
     { table: "delivery", key: ["cid", "kind", `"offset"`, "id"], ...ofOrganization },
     { table: "audience", key: ["cid", `"offset"`, "id"], ...ofOrganization },
     { table: "participant", key: ["cid", "uid"], ...ofOrganization },
@@ -99,6 +103,7 @@ function rowsOfOrganization(org: string, upTo: number): Ordered[] {
     { table: "conversation", key: ["id"], ...ofOrganization },
     { table: "revoked_token", key: ["uid", "jti"], ...ofOrganization },
     { table: "scheduled_send", key: ["id"], ...ofOrganization },
+    { table: "proposal", key: ["id"], ...ofOrganization },
     { table: "attachment", key: ["file_id", "event_id"], ...ofOrganization },
     { table: "file", key: ["id"], ...ofOrganization },
     { table: "schedule", key: ["org"], ...ofOrganization },

@@ -115,12 +115,18 @@ export function createUserWrites({ driver, writer }: WriteDependencies): UserWri
 export function createUserReads({ reader }: { reader: Reader }): UserReads {
   const findAmong = `SELECT ${columns} FROM "user" WHERE org = ? AND id IN (${reader.dialect.givenTexts})
     AND deleted_at IS NULL AND ${isLiveOrganization("org")} ORDER BY id`;
+  const findSeen = `SELECT id, seen_at FROM "user" WHERE org = ? AND id IN (${reader.dialect.givenTexts})
+    AND deleted_at IS NULL AND seen_at IS NOT NULL`;
   return {
     ...createEntityReads(reader, { table: '"user"', columns, isLive: "deleted_at IS NULL" }),
     among: (org, ids) => entities.readAll(reader.allOf(org, findAmong, org, JSON.stringify(ids))),
     async tokensValidAfter(org, uid) {
       const rows = await reader.allOf<{ tokens_valid_after: number }>(org, findValidAfter, org, org, uid);
       return Math.max(0, ...rows.map((row) => Number(row.tokens_valid_after)));
+    },
+    async seenAmong(org, ids) {
+      const rows = await reader.allOf<{ id: string; seen_at: number }>(org, findSeen, org, JSON.stringify(ids));
+      return new Map(rows.map(({ id, seen_at }) => [id, Number(seen_at)]));
     },
   };
 }

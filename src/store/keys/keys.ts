@@ -21,6 +21,11 @@ const columns = `${storedKeys.columns}, revoked_at, version`;
 const find = `SELECT ${columns} FROM api_key WHERE id = ? AND revoked_at IS NULL`;
 const findProof = `SELECT org, secrets, expires_at FROM api_key
   WHERE id = ? AND revoked_at IS NULL AND (org IS NULL OR ${isLiveOrganization("api_key.org")})`;
+// The rows of revoked keys stay, so that no link is missing.
+const findMaker = `WITH RECURSIVE maker(id) AS (
+    SELECT created_by FROM api_key WHERE id = ?
+    UNION SELECT made.created_by FROM api_key made JOIN maker ON maker.id = made.id
+  ) SELECT id FROM maker WHERE id = ?`;
 const changes = createRowReads(toChange);
 
 /**
@@ -43,7 +48,8 @@ export function createKeyWrites({ driver, writer }: WriteDependencies): KeyWrite
       writer.transaction(key.org === null ? [] : [key.org], async ({ sql, heads }) => {
         if (key.org !== null && !heads.has(key.org)) return false;
         const stored = write({ ...key, secrets: [{ digest: key.digest, expiresAt: null }] });
-        await sql.rows.insert("api_key", [{ ...stored, pepper: key.pepper, version: await nextVersion(sql) }]);
+        const { pepper, createdBy: created_by = null } = key;
+        await sql.rows.insert("api_key", [{ ...stored, pepper, created_by, version: await nextVersion(sql) }]);
         await requireKey(sql, by);
         return true;
       }),
@@ -115,6 +121,7 @@ export function createKeyReads({ reader }: { reader: Reader }): KeyReads {
     latest: () => changes.readFirst(reader.all(`SELECT ${columns} FROM api_key ORDER BY version DESC LIMIT 1`)),
     changes: (since, ids) => changes.readAll(reader.all(findChanges, since, JSON.stringify(ids))),
     isValid: async (proof) => admits(await reader.all<ProofRow>(findProof, proof.id), proof),
+    isMadeBy: async (id, maker) => (await reader.all(findMaker, id, maker)).length > 0,
     async countOfOtherPepper(pepper) {
       const count = "SELECT COUNT(*) AS count FROM api_key WHERE pepper <> ? AND revoked_at IS NULL";
       const [row] = await reader.all<{ count: number }>(count, pepper);

@@ -30,7 +30,15 @@ export type StoredKey = Mapped<typeof storedKeys>;
 export type KeyRights = Pick<StoredKey, "scopes" | "org" | "senders" | "networks" | "expiresAt">;
 
 /** A key to be stored with its first secret. `pepper` identifies the pepper of its digest. */
-export type NewKey = KeyRights & { id: string; name: string; digest: string; pepper: string; createdAt: number };
+export type NewKey = KeyRights & {
+  id: string;
+  name: string;
+  digest: string;
+  pepper: string;
+  createdAt: number;
+  /** The key that creates it. */
+  createdBy?: string | undefined;
+};
 
 /** API keys. A revoked key is as if it had never existed, but its row stays, as events refer to it. */
 export type ApiKeys = KeyReads & KeyWrites;
@@ -46,6 +54,8 @@ export type KeyReads = {
   changes(since: number, ids: string[]): Promise<KeyChange[]>;
   /** Whether the key of a call is valid now, whatever a node remembers of it. */
   isValid(proof: KeyProof): Promise<boolean>;
+  /** Whether the key `maker` has created this one, or one of those that led to it, however many are revoked. */
+  isMadeBy(id: string, maker: string): Promise<boolean>;
   /** The number of keys whose digests use another pepper. */
   countOfOtherPepper(pepper: string): Promise<number>;
 };

@@ -1,15 +1,19 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
+import { lengthOf } from "../../contract/messages/append.ts";
 import { joinIds } from "../../lib/text/ids.ts";
 import { nameFiles } from "../files/files.ts";
 import type { NamedFile } from "../files/ports.ts";
 import { type KeptSend, keepInInboxes } from "../inbox/inbox-writes.ts";
 import { databaseTime } from "../messages/expiry-rule.ts";
+import { findGrowths, type Growing, type Growth, grow, growthRow } from "../messages/growth.ts";
 import { findVisible, visibleKeyOf } from "../messages/visible.ts";
 import type { BatchLog, NewSend, SendOutcome, SendVerdict } from "../ports.ts";
+import type { Row } from "../sql/driver.ts";
 import type { LogTransaction, LogWriter, Looking } from "./log-writer.ts";
 
 type Missing = Extract<SendOutcome, { outcome: "refused" }>["missing"];
 type Finding = Looking["rows"];
+type Piece = NonNullable<NewSend["piece"]>;
 type Earlier = Pick<NewSend, "id" | "createdAt" | "fingerprint">;
 type Conversation = { updatedAt: number; participants: number };
 
@@ -23,7 +27,10 @@ export type Circumstances = {
   files: Set<string>;
   /** Those of the messages that sends name which their senders see, by organization, sender and id. */
   visible: Set<string>;
-  /** The time of the database's clock, if a send expires; otherwise 0. */
+  /** The messages that sends append to, by id, and what they append. */
+  growths: Map<string, Growth>;
+  growing: Map<string, Growing>;
+  /** The time of the database's clock, if a send expires or grows; otherwise 0. */
   now: number;
 };
 
@@ -35,7 +42,11 @@ export function createBatchLog({ writer }: { writer: LogWriter }): BatchLog {
   const append = (sends: NewSend[]) => {
     const orgs = sends.map(({ org }) => org);
     const look = (sql: Looking) => findCircumstances(sql, sends);
-    return writer.commitBatch(orgs, look, async (transaction, seen) => appendInTransaction(transaction, seen, sends));
+    return writer.commitBatch(orgs, look, async (transaction, seen) => {
+      const outcomes = appendInTransaction(transaction, seen, sends);
+      if (seen.growing.size > 0) await grow(transaction, [...seen.growing.values()]);
+      return outcomes;
+    });
   };
 
   return {
@@ -74,17 +85,27 @@ export function appendInTransaction(
   const touched = new Map<string, { org: string; id: string; updated_at: number }>();
   const naming: (NewSend & { files: readonly NamedFile[] })[] = [];
   const keeping: KeptSend[] = [];
+  const opening: Row[] = [];
   const store = (send: NewSend, recipients?: number): SendOutcome => {
     const { offset, prev, webhooks } = emit(send, recipients);
     if (send.files !== undefined) naming.push({ ...send, files: send.files });
     if (send.kept !== undefined) keeping.push({ ...send, kept: send.kept, offset });
+    if (send.isOpen) opening.push(growthRow(send, { offset, at: circumstances.now }));
     return { outcome: "stored", id: send.id, createdAt: send.createdAt, offset, prev, webhooks };
+  };
+  const storePiece = (send: NewSend, piece: Piece): SendOutcome => {
+    const growth = circumstances.growths.get(piece.of);
+    if (growth === undefined) return { outcome: "refused", missing: "message", message: piece.of };
+    const stored = emit({ ...send, silent: growth.silent || undefined });
+    noteGrowth(circumstances, growth, { ...piece, at: circumstances.now, lastOffset: stored.offset });
+    return { outcome: "stored", id: send.id, createdAt: send.createdAt, ...stored };
   };
   const outcomes = sends.map((send): SendOutcome => {
     const verdict = verdictOf(circumstances, heads, send);
     if (verdict !== undefined) return verdict;
     const { org, cid, mid, kind, createdAt } = send;
     if (mid !== undefined) circumstances.known.set(sendKeyOf(send, mid), send);
+    if (send.piece !== undefined) return storePiece(send, send.piece);
     if (cid === undefined) return store(send);
     const key = joinIds(org, cid);
     const conversation = circumstances.conversations.get(key);
@@ -97,23 +118,27 @@ export function appendInTransaction(
   sql.lastly(sql.rows.update("conversation", ["org", "id"], [...touched.values()]));
   if (naming.length > 0) sql.lastly(nameFiles(sql, naming));
   if (keeping.length > 0) sql.lastly(keepInInboxes(sql, keeping));
+  if (opening.length > 0) sql.lastly(sql.rows.insert("growth", opening));
   return outcomes;
 }
 
 /** Reads the facts that decide the sends, in the state that their transaction sees. */
 export async function findCircumstances(sql: Looking, sends: NewSend[]): Promise<Circumstances> {
   const { rows } = sql;
-  const [known, conversations, participants, users, files, visible, now] = await Promise.all([
+  const [known, conversations, participants, users, files, visible, growths, now] = await Promise.all([
     findEarlier(rows, sends),
     findConversations(rows, sends),
     findParticipants(rows, sends),
     findUsers(rows, sends),
     findFiles(rows, sends),
     findVisible(sql, sends),
-    sends.some(({ expiresAt }) => expiresAt !== undefined) ? databaseTime(sql) : 0,
+    findGrowths(sql, sends),
+    sends.some(needsTime) ? databaseTime(sql) : 0,
   ]);
-  return { known, conversations, participants, users, files, visible, now };
+  return { known, conversations, participants, users, files, visible, growths, growing: new Map(), now };
 }
+
+const needsTime = ({ expiresAt, isOpen, piece }: NewSend) => (expiresAt ?? isOpen ?? piece) !== undefined;
 
 /** Why a send must not be stored; `undefined` if it may. `heads` holds the organizations that exist. */
 function verdictOf(
@@ -124,7 +149,7 @@ function verdictOf(
   if (!heads.has(send.org)) return { outcome: "refused", missing: "organization" }; // rows of a deleted organization may still exist
   const before = send.mid === undefined ? undefined : circumstances.known.get(sendKeyOf(send, send.mid));
   if (before !== undefined) {
-    if (before.fingerprint !== send.fingerprint) return { outcome: "conflict" };
+    if (before.fingerprint !== send.fingerprint) return unfitting(circumstances, send) ?? { outcome: "conflict" };
     return { outcome: "replayed", id: before.id, createdAt: before.createdAt };
   }
   const missing = missingOf(circumstances, send);
@@ -134,7 +159,27 @@ function verdictOf(
   const file = missingFileOf(circumstances, send);
   if (file !== undefined) return { outcome: "refused", missing: "file", file };
   const message = unseenBy(circumstances, send);
-  return message === undefined ? undefined : { outcome: "refused", missing: "message", message };
+  if (message !== undefined) return { outcome: "refused", missing: "message", message };
+  return unfitting(circumstances, send);
+}
+
+/** Why a piece cannot be appended to its message; `undefined` if it can, or the send is none. */
+function unfitting({ growths }: Circumstances, { org, piece }: NewSend): SendVerdict | undefined {
+  if (piece === undefined) return undefined;
+  const growth = growths.get(piece.of);
+  if (growth === undefined || growth.org !== org) return { outcome: "refused", missing: "message", message: piece.of };
+  return growth.isOpen && growth.length === piece.offset ? undefined : { outcome: "unfit", length: growth.length };
+}
+
+/** Notes what a piece adds to its message, for those behind it in the batch, too. */
+function noteGrowth(
+  { growths, growing }: Circumstances,
+  growth: Growth,
+  { text, isDone, at, lastOffset }: Piece & { at: number; lastOffset: number },
+): void {
+  const { texts, growth: first } = growing.get(growth.id) ?? { texts: [], growth };
+  growing.set(growth.id, { growth: first, texts: [...texts, text], lastOffset, isDone, at });
+  growths.set(growth.id, { ...growth, length: growth.length + lengthOf(text), isOpen: !isDone });
 }
 
 function missingOf({ users, conversations, participants }: Circumstances, send: NewSend): Missing | undefined {

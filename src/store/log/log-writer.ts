@@ -1,6 +1,8 @@
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { LogPlace } from "../../contract/log/log-place.ts";
 import type { Turn } from "../../lib/queues/queue.ts";
+import { silentMarkOf, storedPiece } from "../messages/pieces.ts";
+import type { NewSend } from "../ports.ts";
 import { type Driver, type Row, type Rows, type Transaction, unowned } from "../sql/driver.ts";
 import type { WebhookDelivery } from "../webhooks/ports.ts";
 import { deliveriesOf, type NewNotice, storeDeliveries } from "../webhooks/posts.ts";
@@ -16,6 +18,8 @@ export type NewEvent = Omit<LogEvent, "offset" | "prev"> & {
   fingerprint?: string | undefined;
   /** As in `NewSend`. */
   silent?: true | undefined;
+  /** As in `NewSend`. */
+  piece?: NewSend["piece"];
   keyId?: string | undefined;
   createdAt: number;
 };
@@ -300,21 +304,22 @@ function turnOf([org, another]: string[]): Turn {
 }
 
 function toRow(event: NewEvent | PastEvent, offset: number, recipients: number | undefined): EventRow {
+  const { piece } = event;
   return {
     org: event.org,
     offset,
     kind: event.kind,
     id: event.id,
-    cid: event.cid ?? null,
+    cid: piece === undefined ? (event.cid ?? null) : null, // so that pages of the conversation have no pieces to skip
     sender: event.sender ?? null,
     mid: event.mid ?? null,
     fingerprint: event.fingerprint ?? null,
     uids: event.uids === undefined ? null : JSON.stringify(event.uids),
-    payload: event.payload,
+    payload: piece === undefined ? event.payload : storedPiece(piece),
     created_at: event.createdAt,
     key_id: event.keyId ?? null,
     recipients: recipients ?? null,
-    silent: event.silent ? 1 : null,
+    silent: silentMarkOf(event),
     expires_at: event.expiresAt ?? null,
   };
 }

@@ -104,11 +104,12 @@ export function createSendLog({
 
 /** The part of a stored event that is published, without what only the store needs. */
 export function toLogEvent(
-  { org, kind, id, cid, payload, uids, expiresAt }: Omit<LogEvent, "offset" | "prev" | "committed">,
+  { org, kind, id, cid, payload, uids, expiresAt, isOpen, completes }: Omit<LogEvent, "offset" | "prev" | "committed">,
   { offset, prev }: Pick<LogEvent, "offset" | "prev">,
   committed?: CommitMark,
 ): LogEvent {
-  return { org, offset, kind, id, cid, payload, uids, expiresAt, prev, committed };
+  const event = { org, offset, kind, id, cid, payload, uids, expiresAt, prev, committed };
+  return isOpen === undefined && completes === undefined ? event : { ...event, isOpen, completes };
 }
 
 function weightOf({ payload, uids }: NewSend): number {

@@ -1,6 +1,9 @@
 import { releaseFiles } from "../files/files.ts";
 import type { LogTransaction } from "../log/log-writer.ts";
+import type { Row } from "../sql/driver.ts";
 import { forgetAnswers } from "../webhooks/answers.ts";
+import { forgetHidings } from "./hidden-rows.ts";
+import { findPieces, type PieceRow, piecesOf } from "./pieces.ts";
 import { forgetReactions } from "./reactions.ts";
 
 type Found = {
@@ -20,7 +23,7 @@ export type Blanking = { org: string; offsets: readonly number[]; at: number; ha
 
 /**
  * Takes the texts of messages, and of the last edit of each, out of the database and off the organization's count, releases their
- * files, removes reactions to them and what the receivers of webhooks answered, and returns the number of messages. The rows stay, so that offsets have
+ * files, removes reactions to them, who has hidden them and what the receivers of webhooks answered, and returns the number of messages. The rows stay, so that offsets have
  * no holes, retries are still recognized, and clients can resume after them; they are played to nobody and shown nowhere. Messages
  * that are blank already stay as they are. Nobody hears of it: emit that in the same transaction.
  */
@@ -34,7 +37,9 @@ export async function blankMessages(
   const also = { recalled_at: at, reactions: null, ...(!hasExpired && { expires_at: null }) };
   await blank(transaction, org, [...messages, ...edits], also);
   await forgetReactions(transaction, org, messages);
+  await forgetHidings(transaction, org, messages);
   const eventIds = messages.map(({ id }) => id);
+  await endGrowth(transaction, org, eventIds);
   if (messages.length > 0) await releaseFiles(transaction.sql, { org, eventIds, now: at });
   await forgetAnswers(transaction.sql, { org, eventIds });
   return messages.length;
@@ -66,4 +71,22 @@ async function blank(
   await sql.rows.update("event", ["org", "offset"], rows);
   for (const { offset, bytes } of events) recount(org, Number(offset), -Number(bytes));
   sql.forget();
+}
+
+type Grown = Row & { id: string; org: string; sender: string };
+
+/** Takes the pieces of messages out of the store, which are gone or say something else: nothing of them is played again. */
+export async function endGrowth(transaction: LogTransaction, org: string, ids: readonly string[]): Promise<void> {
+  const { sql } = transaction;
+  if (ids.length === 0) return;
+  const found = await sql.rows.find<Grown>(
+    "growth",
+    ["id", "org", "sender"],
+    ids.map((id) => ({ id, org })),
+  );
+  for (const row of found) {
+    const pieces = await sql.all<PieceRow & { offset: number }>(findPieces(sql.dialect), ...piecesOf(row, 0));
+    await blankEvents(transaction, { org, offsets: pieces.map(({ offset }) => Number(offset)) });
+    await sql.run("DELETE FROM growth WHERE id = ? AND org = ?", row.id, org);
+  }
 }

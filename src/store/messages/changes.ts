@@ -5,8 +5,9 @@ import type { LogTransaction, LogWriter, Looking } from "../log/log-writer.ts";
 import { isIn, isMessageKind } from "../log/past.ts";
 import type { Row } from "../sql/driver.ts";
 import { forgetAnswers } from "../webhooks/answers.ts";
-import { blankEvents, blankMessages } from "./blanking.ts";
+import { blankEvents, blankMessages, endGrowth } from "./blanking.ts";
 import { lasting } from "./expiry-rule.ts";
+import { isOpen } from "./pieces.ts";
 import type { ChangeCheck, ChangeOutcome, MessageChanges, NewEdit, NewRecall } from "./ports.ts";
 
 type MessageRow = Row & {
@@ -18,19 +19,21 @@ type MessageRow = Row & {
   payload: string;
   edit_offset: number | null;
   expires_at: number | null;
+  silent: number | null;
 };
 type PlaceRow = Row &
   Pick<MessageRow, "id" | "offset" | "kind" | "cid" | "expires_at"> & { recalled_at: number | null };
 type ConversationRow = Row & { id: string; log_start: number; past_start: number | null; participants: number };
 
-type Refused = Extract<ChangeOutcome, { outcome: "refused" }>;
+/** The refusal of a change. */
+export type Refused = Extract<ChangeOutcome, { outcome: "refused" }>;
 
 /** What a change will do, and how many will hear it. */
 type Plan = { outcome: "changed" | "unchanged"; cid: string; participants: number };
 type EditPlan = Plan & { edited: Exclude<ReturnType<typeof applyEdit>, string> | undefined; row: MessageRow };
-type RecallPlan = Plan & { ids: string[]; offsets: number[] };
+type RecallPlan = Plan & { places: { id: string; offset: number }[] };
 
-const messageColumns = ["id", "offset", "kind", "cid", "sender", "payload", "edit_offset", "expires_at"];
+const messageColumns = ["id", "offset", "kind", "cid", "sender", "payload", "edit_offset", "expires_at", "silent"];
 const placeColumns = ["id", "offset", "kind", "cid", "recalled_at", "expires_at"];
 const conversationColumns = ["id", "log_start", "past_start", "participants"];
 
@@ -74,6 +77,7 @@ async function planEdit(sql: Looking, { org, sender, id, body, x, at }: NewEdit)
   if (row === undefined || conversation === undefined || !isIn(conversation, row)) return refused("message");
   if (!(await isParticipant(rows, org, row.cid, sender))) return { ...refused("participant"), conversation: row.cid };
   if (row.sender !== sender) return refused("owner");
+  if (isOpen(row)) return refused("completion");
   const edited = applyEdit(row.payload, { body, x: toObject(x), from: sender, t: toSeconds(at) });
   if (edited === "unreadable") return refused("message");
   if (edited === "empty") return refused("content");
@@ -98,11 +102,16 @@ async function makeEdit(
   const changed = { org, offset, payload: edited.message, edited_at: at, edit_offset: editOffset };
   await sql.rows.update("event", ["org", "offset"], [changed]);
   await forgetAnswers(sql, { org, eventIds: [row.id] });
+  await endGrowth(transaction, org, [row.id]);
   recount(org, offset, Buffer.byteLength(edited.message) - Buffer.byteLength(row.payload));
   sql.forget();
 }
 
-async function planRecall(sql: Looking, { org, sender, cid, ids: named }: NewRecall): Promise<RecallPlan | Refused> {
+/** Finds the messages of a recall. Whoever may take them back may hide them. */
+export async function planRecall(
+  sql: Looking,
+  { org, sender, cid, ids: named }: NewRecall,
+): Promise<RecallPlan | Refused> {
   const { rows } = sql;
   const conversation = await findConversation(rows, org, cid);
   if (conversation === undefined) return refused("conversation");
@@ -117,15 +126,17 @@ async function planRecall(sql: Looking, { org, sender, cid, ids: named }: NewRec
   const message = ids.find((id) => !offsets.has(id));
   if (message !== undefined) return { ...refused("message"), message };
   const participants = Number(conversation.participants);
-  return { outcome: "changed", cid, participants, ids, offsets: [...offsets.values()] };
+  const places = ids.map((id) => ({ id, offset: offsets.get(id) ?? 0 }));
+  return { outcome: "changed", cid, participants, places };
 }
 
 async function makeRecall(
   transaction: LogTransaction,
   { org, sender, eventId, at, keyId }: NewRecall,
-  { cid, ids, offsets }: RecallPlan,
+  { cid, places }: RecallPlan,
 ): Promise<void> {
-  await blankMessages(transaction, { org, offsets, at });
+  await blankMessages(transaction, { org, offsets: places.map(({ offset }) => offset), at });
+  const ids = places.map(({ id }) => id);
   const payload = recallPayload({ ids, cid, from: sender, t: toSeconds(at) });
   transaction.emit({ org, kind: "recall", id: eventId, cid, sender, uids: undefined, payload, keyId, createdAt: at });
 }
@@ -144,10 +155,12 @@ function toObject(text: string | undefined): Record<string, unknown> | undefined
   return isObject(value) ? value : undefined;
 }
 
-function refused(missing: Refused["missing"]): Refused {
+/** Makes a refusal. */
+export function refused(missing: Refused["missing"]): Refused {
   return { outcome: "refused", missing };
 }
 
-function isRefused(decided: Plan | Refused): decided is Refused {
+/** Whether a change is refused. */
+export function isRefused(decided: Pick<Plan, "outcome"> | Refused): decided is Refused {
   return decided.outcome === "refused";
 }

@@ -6,6 +6,7 @@ import { isMessageOf, isOfConversation, isSystemMessage, systemKinds } from "../
 import type { Reader } from "../sql/driver.ts";
 import { forgetAnswers } from "../webhooks/answers.ts";
 import { blankEvents, blankMessages } from "./blanking.ts";
+import { removeHidingsOf } from "./hidden-rows.ts";
 import type { Erasure, ErasureReads, ErasureWrites, WrittenEvent } from "./ports.ts";
 import { removeReactionsOf } from "./reactions.ts";
 
@@ -102,6 +103,8 @@ export function createErasureWrites({ driver, writer }: WriteDependencies): Eras
         await eraseParameters(transaction, erasure, offsetsOf(events, "system"));
         await blankEvents(transaction, { org: erasure.org, offsets: offsetsOf(events, "reaction") });
       }),
+    eraseHidings: (erasure, limit) =>
+      writer.bulk(erasure.org, 0, (transaction) => removeHidingsOf(transaction, erasure, limit)),
     eraseReactions: (erasure, limit) =>
       writer.bulk(erasure.org, 0, (transaction) => removeReactionsOf(transaction, erasure, limit)),
   };

@@ -3,12 +3,12 @@ import { recallPayload } from "../../contract/messages/changes.ts";
 import { textsIn } from "../../lib/json/json-values.ts";
 import { rowsOfStep } from "../../lib/queues/steps.ts";
 import { createId, joinIds } from "../../lib/text/ids.ts";
+import { createDueReads } from "../due-reads.ts";
 import { midIn } from "../inbox/inbox-reads.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import { isOfConversation, isSystemMessage, systemKinds } from "../log/past.ts";
 import type { Reader, Row } from "../sql/driver.ts";
 import { blankMessages } from "./blanking.ts";
-import { databaseTime } from "./expiry-rule.ts";
 import type { ExpiryReads, ExpiryWrites } from "./ports.ts";
 import { tellEnd } from "./system-recalls.ts";
 
@@ -28,7 +28,7 @@ type Work = { org: string; at: number };
 const mostAtOnce = rowsOfStep / 5;
 // Edits have the time of their message, and go with it.
 const isWaiting = "expires_at IS NOT NULL AND recalled_at IS NULL AND kind <> 'edit'";
-const findNext = `SELECT expires_at FROM event WHERE ${isWaiting} ORDER BY expires_at LIMIT 1`;
+const findNext = `SELECT expires_at AS at FROM event WHERE ${isWaiting} ORDER BY expires_at LIMIT 1`;
 const findOrganizations = `SELECT DISTINCT org FROM (SELECT org FROM event WHERE ${isWaiting} AND expires_at <= ?
   ORDER BY expires_at LIMIT ?) AS expired`;
 const findExpired = `SELECT e."offset", e.id, e.kind, e.cid, e.sender, e.mid, e.uids,
@@ -40,17 +40,7 @@ const findExpired = `SELECT e."offset", e.id, e.kind, e.cid, e.sender, e.mid, e.
 
 /** Creates the reads of what expires. */
 export function createExpiryReads({ reader }: { reader: Reader }): ExpiryReads {
-  return {
-    async next() {
-      const [now, [first]] = await Promise.all([
-        databaseTime(reader),
-        reader.allOfEvery<{ expires_at: number }>(findNext),
-      ]);
-      return { now, nextAt: first && Number(first.expires_at) };
-    },
-    dueOrganizations: async (now, limit) =>
-      (await reader.allOfEvery<{ org: string }>(findOrganizations, now, limit)).map(({ org }) => org),
-  };
+  return createDueReads({ reader, findNext, findOrganizations });
 }
 
 /** Creates the writes that end what has expired. They lock the organization, so that of several nodes one does it. */

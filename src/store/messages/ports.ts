@@ -12,7 +12,7 @@ export type StoredMessage = {
   reactions: string | undefined;
 };
 
-/** A message, an edit, a recall or a kept system message that a user missed. */
+/** A message, a change of one, or a kept system message that a user missed. */
 export type MissedEvent = {
   offset: number;
   kind: EventKind;
@@ -21,6 +21,10 @@ export type MissedEvent = {
   payload: string;
   /** As in `LogEvent`. */
   expiresAt?: number | undefined;
+  /** As in `LogEvent`, as of the head up to which it was read. */
+  isOpen?: true | undefined;
+  /** As in `LogEvent`. */
+  completes?: number | undefined;
   /** Whether the event was addressed to the user: who joined a conversation later, or left it since, is no recipient. */
   isRecipient: boolean;
 };
@@ -39,14 +43,17 @@ export type MessagePlace = { cid: string; offset: number; bytes: number };
 
 /** Reads the messages of conversations, from when each was last created. What was taken back is missing. */
 export type History = {
-  /** The messages in the range, in its direction: at most `limit`, ending with the one that reaches `maxBytes`. */
-  messages(org: string, cid: string, range: HistoryRange): Promise<StoredMessage[]>;
+  /**
+   * The messages in the range, in its direction: at most `limit`, ending with the one that reaches `maxBytes`. With a `viewer`, without
+   * those that this user has hidden.
+   */
+  messages(org: string, cid: string, range: HistoryRange, viewer?: string): Promise<StoredMessage[]>;
   /** The offset of a message in a conversation, even if it was taken back. */
   offsetOf(org: string, cid: string, id: string): Promise<number | undefined>;
-  /** The places of those of `ids` that are messages of the conversation, newest first. */
-  places(org: string, cid: string, ids: readonly string[]): Promise<MessagePlace[]>;
-  /** The places of the last messages of conversations, as far as they are among the last 250 events of each. */
-  lastPlaces(org: string, cids: readonly string[]): Promise<MessagePlace[]>;
+  /** The places of those of `ids` that are messages of the conversation, which the viewer has not hidden, newest first. */
+  places(org: string, cid: string, ids: readonly string[], viewer: string): Promise<MessagePlace[]>;
+  /** The places of the last messages of conversations that the viewer has not hidden, among the last 250 events of each. */
+  lastPlaces(org: string, cids: readonly string[], viewer: string): Promise<MessagePlace[]>;
   /** The messages at these offsets, newest first. */
   messagesAt(org: string, offsets: readonly number[]): Promise<StoredMessage[]>;
   /** How a user has reacted to messages, by their offsets, in the order of the characters. */
@@ -63,6 +70,17 @@ export type History = {
   offsetAfter(org: string, cid: string, time: number): Promise<number>;
 };
 
+/** A message that has grown, as the store knows it. */
+export type GrownMessage = {
+  id: string;
+  org: string;
+  cid: string;
+  offset: number;
+  sender: string;
+  /** Whether it was sent to the user, too. */
+  isRecipient: boolean;
+};
+
 /** Reads what a user missed: messages, edits and recalls. What was taken back is missing. */
 export type MissedEvents = {
   /**
@@ -70,11 +88,12 @@ export type MissedEvents = {
    * the Unix epoch.
    */
   findMessage(org: string, id: string): Promise<{ offset: number; createdAt: number } | undefined>;
-  /** How many events of the user's conversations lie after `after`, up to `upTo`; stops counting at `limit`. */
+  /** How many events of the user's conversations lie after `after`, up to `upTo`, about as many as `limit` at most; pieces do not count. */
   countMissed(org: string, uid: string, after: number, upTo: number, limit: number): Promise<number>;
   /**
    * The events of the user's conversations after `after`, up to `upTo`, in order: at most `limit`, ending with the
-   * one that reaches `maxBytes`.
+   * one that reaches `maxBytes`. Messages that grow have the text that they had when the log ended at
+   * `head`, or else at `upTo`.
    */
   readMissed(
     org: string,
@@ -83,7 +102,12 @@ export type MissedEvents = {
     upTo: number,
     limit: number,
     maxBytes: number,
+    head?: number,
   ): Promise<MissedEvent[]>;
+  /** The messages of the user's conversations up to `since` that have grown after it, without those that the user has hidden. */
+  findGrown(org: string, uid: string, since: number): Promise<GrownMessage[]>;
+  /** What such messages have grown by from `since` to `head`: at most one event for each. */
+  readGrown(grown: readonly GrownMessage[], range: { since: number; head: number }): Promise<MissedEvent[]>;
 };
 
 /** A change of messages by a participant. `eventId` is the UUIDv7 of the event that tells it, `at` its time in milliseconds. */
@@ -128,6 +152,15 @@ export type Reactions = {
   check(reaction: NewReaction): Promise<{ outcome: ReactionOutcome; participants: number }>;
 };
 
+/** A reaction of a user. */
+export type UserReaction = { uid: string; reaction: string };
+
+/** Reads who has reacted to messages. */
+export type ReactionReads = {
+  /** The first `limit` reactions to a message, by user; `undefined` unless the user sees the message. */
+  reactionsTo(org: string, uid: string, id: string, limit: number): Promise<UserReaction[] | undefined>;
+};
+
 /** A recall of messages of one conversation. */
 export type NewRecall = NewChange & { cid: string; ids: string[] };
 
@@ -140,7 +173,7 @@ export type ChangeOutcome =
   | { outcome: "changed" | "unchanged"; cid: string }
   | {
       outcome: "refused";
-      missing: "organization" | "conversation" | "message" | "participant" | "owner" | "content";
+      missing: "organization" | "conversation" | "message" | "participant" | "owner" | "content" | "completion";
       /** The id of the missing message, if several were named. */
       message?: string;
       /** The conversation of the message, if it was not named. */
@@ -166,6 +199,23 @@ export type MessageChanges = {
   checkEdit(edit: NewEdit): Promise<ChangeCheck>;
   /** Checks a recall by the same rules. Stores nothing. */
   checkRecall(recall: NewRecall): Promise<ChangeCheck>;
+};
+
+/** Hides messages from the lists of the user who asks. */
+export type Hidings = {
+  /**
+   * Hides messages from `sender` and tells it to the user's own connections, in one commit: all, or if one does not exist or was taken
+   * back, none. What is hidden already is neither stored nor told. Rejects like `MessageChanges.edit`.
+   */
+  hide(hiding: NewRecall): Promise<ChangeOutcome>;
+  /** Checks a hiding by the same rules. Stores nothing. */
+  check(hiding: NewRecall): Promise<ChangeOutcome>;
+};
+
+/** Reads what users have hidden. */
+export type HiddenReads = {
+  /** Those of the messages that the user has hidden. */
+  hiddenAmong(org: string, uid: string, ids: readonly string[]): Promise<ReadonlySet<string>>;
 };
 
 /** A recall of system messages of one sender, by their `mid`s. */
@@ -226,6 +276,8 @@ export type ErasureWrites = {
   erase(erasure: Erasure, events: readonly WrittenEvent[]): Promise<void>;
   /** Removes at most `limit` of the user's reactions in one commit, and returns their number. Nobody hears of it. */
   eraseReactions(erasure: Erasure, limit: number): Promise<number>;
+  /** Removes at most `limit` notes of what the user has hidden in one commit, and returns their number. Nobody hears of it. */
+  eraseHidings(erasure: Erasure, limit: number): Promise<number>;
 };
 
 /** Finds when messages and system messages expire, by the database's clock, in milliseconds since the Unix epoch. */
@@ -234,6 +286,31 @@ export type ExpiryReads = {
   next(): Promise<{ now: number; nextAt: number | undefined }>;
   /** Organizations with something that has expired by `now`, of the first `limit` of all. */
   dueOrganizations(now: number, limit: number): Promise<string[]>;
+};
+
+/** A message to append to: how long it is if it grows or has grown, and its event's text if not. */
+export type FoundMessage = {
+  cid: string;
+  offset: number;
+  sender: string;
+  length: number | undefined;
+  payload: string | undefined;
+};
+
+/** Reads messages that grow. */
+export type OpenMessageReads = {
+  /** A message that is there, whether or not it grows. */
+  find(org: string, id: string): Promise<FoundMessage | undefined>;
+  /** The time, and when the next one is complete because its sender is silent. */
+  next(): Promise<{ now: number; nextAt: number | undefined }>;
+  /** Organizations with such messages by `now`, of the first `limit` of all. */
+  dueOrganizations(now: number, limit: number): Promise<string[]>;
+};
+
+/** Completes messages that grow. */
+export type OpenMessageWrites = {
+  /** Completes some of those whose senders are silent, in one commit. Returns their number. Rejects like `MessageChanges.edit`. */
+  completeSome(org: string, now: number): Promise<number>;
 };
 
 /** Ends what has expired. */

@@ -7,7 +7,10 @@ import { midIn } from "../inbox/inbox-reads.ts";
 import { placesOf } from "../inbox/places.ts";
 import { isMessageOf, isOfConversation, isSystemMessage } from "../log/past.ts";
 import type { Dialect } from "../sql/dialect.ts";
-import type { Reader, SqlValue } from "../sql/driver.ts";
+import type { Reader, Row, SqlValue } from "../sql/driver.ts";
+import { withPieces } from "./pieces.ts";
+
+type SentRow = Row & { payload: string; silent: number | null };
 
 // How it ended, if it did: one that was taken back expires no more.
 const ending = ({ now }: Dialect) => `CASE WHEN e.expires_at IS NULL THEN e.recalled_at END AS recalled_at,
@@ -17,7 +20,7 @@ const ending = ({ now }: Dialect) => `CASE WHEN e.expires_at IS NULL THEN e.reca
 const findMessage = (
   dialect: Dialect,
 ) => `SELECT e."offset", e.cid, e.payload, e.uids, e.key_id, COALESCE(e.recipients, c.participants) AS recipients,
-    e.id, e.sender, e.created_at, e.edited_at, e.reactions, ${ending(dialect)}
+    e.id, e.sender, e.created_at, e.edited_at, e.reactions, e.silent, ${ending(dialect)}
   FROM event e JOIN conversation c ON c.org = e.org AND c.id = e.cid
   WHERE e.org = ? AND e.id = ? AND ${isMessageOf("e")} AND ${isOfConversation} AND ${isLiveOrganization("e.org")}`;
 
@@ -62,7 +65,8 @@ export function createSentReads({ reader }: { reader: Reader }): SentReads {
 
   return {
     async message(org, id) {
-      const message = await sentMessages.readFirst(reader.allOf(org, findOne, org, id));
+      const find = async () => withPieces(reader, org, await reader.allOf<SentRow>(org, findOne, org, id));
+      const message = await sentMessages.readFirst(find());
       return message && { ...message, recipients: recipientsOf(message) };
     },
     async systemMessages(org, mid, sender) {

@@ -17,6 +17,8 @@ type EventRow = Row & {
 type ConversationRow = Row & { org: string; id: string; log_start: number; past_start: number | null };
 type ParticipantRow = Row & { org: string; cid: string; uid: string };
 
+type HiddenRow = Row & { org: string; uid: string; id: string };
+
 const eventColumns = ["org", "id", "offset", "kind", "cid", "recalled_at", "expires_at"];
 const conversationColumns = ["org", "id", "log_start", "past_start"];
 
@@ -27,7 +29,7 @@ export function visibleKeyOf(org: string, uid: string, id: string): string {
 
 /**
  * Which of the messages that sends name their senders see: they take part in its conversation, and it was neither taken back nor has
- * expired. Asks nothing if none is named.
+ * expired, and they have not hidden it. Asks nothing if none is named.
  */
 export async function findVisible(sql: Looking, sends: readonly NewSend[]): Promise<Set<string>> {
   const named = sends.flatMap(({ org, sender, referred = [] }) => referred.map((id) => ({ org, sender, id })));
@@ -45,13 +47,21 @@ export async function findVisible(sql: Looking, sends: readonly NewSend[]): Prom
   if (asked.length === 0) return new Set();
   const ofConversations = distinctRows(asked, ({ org, message: { cid } }) => ({ org, id: cid }));
   const ofParticipants = distinctRows(asked, ({ org, uid, message: { cid } }) => ({ org, cid, uid }));
-  const [conversations, participants] = await Promise.all([
+  const places = asked.map(({ org, uid, message }) => ({ org, uid, cid: message.cid, offset: Number(message.offset) }));
+  const [conversations, participants, hidden] = await Promise.all([
     rows.find<ConversationRow>("conversation", conversationColumns, ofConversations),
     rows.find<ParticipantRow>("participant", ["org", "cid", "uid"], ofParticipants),
+    rows.find<HiddenRow>(
+      "hidden_message",
+      ["org", "uid", "id"],
+      distinctRows(places, (place) => place),
+    ),
   ]);
   const conversationOf = new Map(conversations.map((row) => [joinIds(row.org, row.id), row]));
   const taking = new Set(participants.map(({ org, cid, uid }) => joinIds(org, cid, uid)));
+  const isHidden = new Set(hidden.map(({ org, uid, id }) => visibleKeyOf(org, uid, id)));
   const visible = asked.filter(({ org, uid, message }) => {
+    if (isHidden.has(visibleKeyOf(org, uid, message.id))) return false;
     const conversation = conversationOf.get(joinIds(org, message.cid));
     return conversation !== undefined && isIn(conversation, message) && taking.has(joinIds(org, message.cid, uid));
   });

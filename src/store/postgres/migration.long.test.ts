@@ -65,7 +65,7 @@ if (postgres !== undefined) {
       expect([first?.from, second?.from]).toEqual([last, last + 1]);
       const waits = "waiting for another node to migrate the database";
       expect(first?.told).not.toContain(waits);
-      expect(second?.told).toEqual([waits]);
+      expect(new Set(second?.told)).toEqual(new Set([waits])); // more than once on a slow machine
     });
 
     test("is completed by the next node if one dies within a step", async () => {

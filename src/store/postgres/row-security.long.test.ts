@@ -4,6 +4,7 @@ import { startPostgres } from "../../../test/harness/engines/postgres.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { NewKey } from "../keys/ports.ts";
 import { migrateStore } from "../migrate.ts";
+import type { NewProposal } from "../proposals/ports.ts";
 import type { NewScheduledSend } from "../schedule/ports.ts";
 import type { Driver, Row } from "../sql/driver.ts";
 import { entryAt } from "../testing/audit-suite.ts";
@@ -33,14 +34,16 @@ const rowsOf: Record<string, number> = {
   '"user"': 2,
   conversation: 1,
   participant: 2,
-  event: 2,
+  event: 3,
   delivery: 1,
   audience: 1,
   scheduled_send: 1,
+  proposal: 1,
   webhook: 1,
   webhook_delivery: 1,
   file: 1,
   attachment: 1,
+  hidden_message: 1,
 };
 const tables = Object.keys(rowsOf);
 
@@ -55,6 +58,20 @@ const keyOf = (org: string | null): NewKey => ({
   senders: null,
   networks: null,
   expiresAt: null,
+});
+
+const proposalOf = (): NewProposal => ({
+  id: "proposed",
+  kind: "message",
+  cid: undefined,
+  sender: "alice",
+  request: "{}",
+  fingerprint: "f",
+  reason: null,
+  keyId: "k",
+  createdAt: 1,
+  expiresAt: 2,
+  mostWaiting: 1,
 });
 
 const scheduledOf = (): NewScheduledSend => ({
@@ -120,19 +137,24 @@ if (postgres !== undefined) {
     const driver = connectPostgres(url);
     await migrateStore(driver);
     const writes = createTestWrites(driver);
-    const { organizations, users, conversations, deliveries, files, schedule, webhooks, webhookDeliveries } = writes;
+    const { organizations, users, conversations, deliveries, files, schedule, proposals, webhooks, webhookDeliveries } =
+      writes;
     for (const org of ["o1", "o2"]) {
       await organizations.put(org, undefined, 1);
       await users.put(org, "alice", `alice of ${org}`, 1);
       await conversations.put(org, "room", { participants: ["alice", "bob"] }, 1);
       await schedule.put(org, scheduledOf());
+      await proposals.put(org, proposalOf());
       await webhooks.put(org, webhookOf());
       await webhookDeliveries.add(webhookDeliveryOf(org));
       await deliveries.record({ audiences: [audienceOf(org)], deliveries: [deliveryOf(org, 1)] });
       await files.begin(org, `bytes of ${org}`, 1);
       await files.create(fileOf(org));
       const file = { id: "f", name: "a", contentType: "text/plain", size: 1, isGiven: true };
-      await writes.batches.appendAll([messageOf(org, { cid: "room", sender: "alice", files: [file], createdAt: 1 })]);
+      const sent = messageOf(org, { cid: "room", sender: "alice", files: [file], createdAt: 1 });
+      await writes.batches.appendAll([sent]);
+      const hiding = { org, sender: "bob", eventId: createId(), at: 1, keyId: "k", cid: "room", ids: [sent.id] };
+      await writes.hidings.hide(hiding);
     }
     return { ...driver, [Symbol.asyncDispose]: driver.close };
   }
@@ -202,7 +224,7 @@ if (postgres !== undefined) {
           await sql.run("DELETE FROM event WHERE org = 'o1'"),
         ];
       });
-      expect(changed).toEqual([2, 2, 0]);
+      expect(changed).toEqual([2, 3, 0]);
       expect((await driver.allOf<Row>("o1", `SELECT name FROM "user" ORDER BY id`)).map(({ name }) => name)).toEqual([
         "alice of o1",
         null,

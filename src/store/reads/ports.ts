@@ -55,3 +55,16 @@ export type ReadMarkWrites = {
    */
   markAll(reads: NewRead[]): Promise<ReadResult[]>;
 };
+
+/** Reads the place of a user in a conversation. */
+export type PlaceReads = {
+  /**
+   * The end of the log, whether there is such a conversation, and whether the user takes part in it. `undefined` if there is no such
+   * organization.
+   */
+  place(
+    org: string,
+    cid: string,
+    uid: string,
+  ): Promise<{ head: number; isConversation: boolean; isParticipant: boolean } | undefined>;
+};

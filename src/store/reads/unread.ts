@@ -1,5 +1,6 @@
 import { maxUnread } from "../../contract/messages/reads.ts";
 import { lasts } from "../messages/expiry-rule.ts";
+import { type Hider, hasHidden, isNoneOfHidden } from "../messages/hidden-rule.ts";
 import { newestEvents } from "../messages/newest.ts";
 
 /** SQL expressions: of a conversation's events between two offsets, for a user, by the database's clock `now`. */
@@ -25,7 +26,15 @@ export function readUnread(places: Required<Places>, limit: number): string {
 /** The SQL expression for the offset up to which the participant `p` has read. A mark from before joining does not count. */
 export const readTo = "CASE WHEN p.read_to > p.log_start THEN p.read_to ELSE p.log_start END";
 
-/** The SQL expression that counts what is unread in a conversation, for the user and place in the named columns. */
-export function countUnread(places: Places): string {
-  return `(SELECT COUNT(*) FROM (${unreadAmongNewest([], places)} LIMIT ${maxUnread}) AS unread)`;
+/**
+ * The SQL expression that counts what is unread in a conversation and not hidden, for the user and place in the named columns, with the
+ * placeholders of `hiderValues` unless `hider` is given. Nothing is added to the count for users who have hidden nothing.
+ */
+export function countUnread(places: Places, hider?: Hider): string {
+  const { org, cid } = places;
+  const among = unreadAmongNewest([], places);
+  const isShown = isNoneOfHidden({ org, cid, offset: 'newest."offset"' }, hider);
+  return `(CASE WHEN ${hasHidden(hider)} THEN ${countOf(`${among} AND ${isShown}`)} ELSE ${countOf(among)} END)`;
 }
+
+const countOf = (found: string) => `(SELECT COUNT(*) FROM (${found} LIMIT ${maxUnread}) AS unread)`;

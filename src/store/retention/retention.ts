@@ -4,12 +4,22 @@ import { deliveryBounds } from "../delivery/bounds.ts";
 import { foldReceipts } from "../delivery/delivery.ts";
 import { removeSomeOfAny } from "../directory/removals.ts";
 import { countSomeEvents, removeFirstOf } from "../log/stored-bytes.ts";
+import { expireSomeProposals } from "../proposals/expiry.ts";
 import { type Driver, limitToAll, type Reader, type Row, type Sql, type Transaction } from "../sql/driver.ts";
 import { lastOfFirst, type Ordered } from "../sql/key-range.ts";
 import type { Lease, RetentionOrder, RetentionReads, RetentionWrites } from "./ports.ts";
 
 /** Tables whose rows expire by the time in their ids. */
-type Dated = "event" | "delivery" | "audience" | "former_participant" | "audit" | "revoked_token" | "message_reaction";
+type Dated =
+  | "event"
+  | "delivery"
+  | "audience"
+  | "former_participant"
+  | "audit"
+  | "revoked_token"
+  | "message_reaction"
+  | "hidden_message"
+  | "growth";
 
 const longestKeptMs = keptUntil(0, maxKeepDays);
 const clocksDifferMs = 24 * 3600 * 1000; // at most, between two nodes
@@ -52,6 +62,7 @@ async function stepOf(sql: Transaction, order: RetentionOrder): Promise<number> 
     (await removeSomeOfAny(sql, { deletedBefore, limit })) ||
     // Before organizations are named, as entries may refer to organizations that never existed.
     (await removeFirstOf(sql, madeBefore("audit", auditBefore), limit)) ||
+    (await removeFirstOf(sql, timedBefore("person_session", ["expires_at", "id"], order.now), limit)) ||
     (await touchAll(sql, order))
   );
 }
@@ -67,6 +78,8 @@ async function touchAll(sql: Transaction, order: RetentionOrder): Promise<number
       madeBefore("event", readsBefore).map((rows) => ({ ...rows, where: `kind = '${kind}' AND ${rows.where}` })),
     ),
     ...madeBefore("message_reaction", messagesBefore).map((rows) => ({ ...rows, key: ["id", "uid", "reaction"] })),
+    ...madeBefore("hidden_message", messagesBefore).map((rows) => ({ ...rows, key: ["id", "uid"] })),
+    ...madeBefore("growth", messagesBefore),
     ...madeBefore("delivery", messagesBefore),
     ...madeBefore("audience", messagesBefore && messagesBefore - audienceOutlivesMs),
     ...madeBefore("former_participant", messagesBefore && messagesBefore - clocksDifferMs),
@@ -74,6 +87,7 @@ async function touchAll(sql: Transaction, order: RetentionOrder): Promise<number
     ...madeBefore("revoked_token", revocationsBefore),
     // Those that were sent, failed or were cancelled are kept as long as the ids of sends.
     ...timedBefore("scheduled_send", ["ended_at", "org", "id"], latestOf(idsBefore, messagesBefore)),
+    ...timedBefore("proposal", ["ended_at", "org", "id"], latestOf(idsBefore, messagesBefore)),
     ...keptBefore("sender_key IS NULL", order.now),
     // Until all that they could have replaced has expired, too.
     ...keptBefore("sender_key IS NOT NULL", order.now - longestKeptMs),
@@ -81,6 +95,7 @@ async function touchAll(sql: Transaction, order: RetentionOrder): Promise<number
     ...timedBefore("webhook_delivery", ["expires_at", "org", "webhook", "id"], order.now),
   ];
   return (
+    (await expireSomeProposals(sql, order)) ||
     (await removeFirstOf(sql, expired, limit)) ||
     (await forgetIds(sql, idsBefore, limit)) ||
     (await foldReceipts(sql, limit))
@@ -102,7 +117,7 @@ async function forgetIds(sql: Sql, before: number | undefined, limit: number): P
   const [last] = (events && (await lastOfFirst(sql, events, limit))) ?? [];
   if (last === undefined) return 0;
   const forget =
-    "UPDATE event SET mid = NULL, fingerprint = NULL WHERE id > ? AND id <= ? AND mid IS NOT NULL AND kind <> 'imported'";
+    "UPDATE event SET mid = NULL, fingerprint = NULL WHERE id > ? AND id <= ? AND mid IS NOT NULL AND kind NOT IN ('imported', 'append')";
   const forgotten = await sql.run(forget, after, last);
   await sql.run("UPDATE retention SET ids_after = ?", last);
   return Math.max(1, forgotten);

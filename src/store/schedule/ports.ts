@@ -85,11 +85,11 @@ export type ScheduleReads = {
   backlog(): Promise<ScheduleBacklog>;
 };
 
-/** A due send, as its node found it: to be sent, or why it cannot be. */
-export type DueSend = { id: string; revision: string; tryId: string } & (
-  | { send: NewSend; serverMid: string }
-  | { failure: Failure }
-);
+/** What is decided of a send: it is to be appended, or why it cannot be. `tryId` is the id of this attempt. */
+export type Decided = { id: string; tryId: string } & ({ send: NewSend; serverMid: string } | { failure: Failure });
+
+/** A due send, as its node found it. */
+export type DueSend = Decided & { revision: string };
 
 /** Due sends of one organization, found at `now`. */
 export type Settlement = {

@@ -1,8 +1,6 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { requireKey } from "../keys/keys.ts";
-import { appendInTransaction, findCircumstances } from "../log/batch-log.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
-import type { NewSend, SendOutcome } from "../ports.ts";
 import type { Row, Transaction } from "../sql/driver.ts";
 import {
   type DueSend,
@@ -17,6 +15,7 @@ import {
   type Settlement,
   scheduledSends,
 } from "./ports.ts";
+import { sendEach } from "./sending.ts";
 
 type Found = Row & {
   id: string;
@@ -26,7 +25,6 @@ type Found = Row & {
   bytes: number;
   send_at: number;
 };
-type Ended = { settled: Settled; endedAt: number; serverMid: string | null };
 
 const find = `SELECT ${scheduledSends.columns}, bytes FROM scheduled_send WHERE org = ? AND id = ?`;
 const cancelOne = `UPDATE scheduled_send SET state = 'cancelled', request = NULL, bytes = 0, ended_at = ?
@@ -164,8 +162,7 @@ async function settleIn(
     const row = found.get(id);
     return row?.state === "waiting" && row.revision === revision;
   });
-  const outcomes = await send(transaction, live);
-  const ended = live.map((entry) => ({ tryId: entry.tryId, ...endOf(entry, outcomes.get(entry.id), now) }));
+  const ended = await sendEach(transaction, live, now);
   for (const { tryId, settled } of ended) {
     if (settled.state !== "failed") continue;
     const { id, failure } = settled;
@@ -189,40 +186,6 @@ async function settleIn(
   await reschedule(sql, org, { now, ended: live.length, notBefore });
   const settled = new Map(ended.map((one) => [one.settled.id, one.settled]));
   return entries.map(({ id }) => settled.get(id) ?? { id, state: "over" });
-}
-
-async function send(transaction: LogTransaction, entries: DueSend[]): Promise<Map<string, SendOutcome>> {
-  const ids: string[] = [];
-  const sends: NewSend[] = [];
-  for (const entry of entries) {
-    if (!("send" in entry)) continue;
-    ids.push(entry.id);
-    sends.push(entry.send);
-  }
-  if (sends.length === 0) return new Map();
-  const circumstances = await findCircumstances(transaction.sql, sends);
-  const outcomes = appendInTransaction(transaction, circumstances, sends);
-  return new Map(outcomes.map((outcome, index) => [ids[index] ?? "", outcome]));
-}
-
-function endOf(entry: DueSend, outcome: SendOutcome | undefined, now: number): Ended {
-  const { id } = entry;
-  const failed = (failure: Failure): Ended => ({
-    settled: { id, state: "failed", failure },
-    endedAt: now,
-    serverMid: null,
-  });
-  if ("failure" in entry) return failed(entry.failure);
-  if (outcome === undefined) throw new Error("a due send without an outcome");
-  if (outcome.outcome === "failed") throw outcome.error;
-  if (outcome.outcome !== "stored" && outcome.outcome !== "replayed") {
-    const { org, kind, sender, cid, mid } = entry.send;
-    return failed({ ...outcome, of: { org, kind, sender, cid, mid } });
-  }
-  // A retry of a message has the id of the first one; a system message is known by the caller's id.
-  const serverMid = entry.send.kind === "message" ? outcome.id : entry.serverMid;
-  const settled = { id, state: "sent", isNew: outcome.outcome === "stored" } as const;
-  return { settled, endedAt: outcome.createdAt, serverMid };
 }
 
 /** Notes when the organization must be looked at next. What is due already goes behind others that are. */

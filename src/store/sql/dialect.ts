@@ -1,6 +1,9 @@
 import { rowsOfStep } from "../../lib/queues/steps.ts";
 import { statistics } from "../sqlite/statistics.ts";
 
+/** What a column of given tuples is: a whole number or a text. */
+export type TupleType = "text" | "number";
+
 /** The differences between the engines' SQL; all other SQL is shared. */
 export type Dialect = {
   /** Ends a SELECT that locks its rows until the transaction ends. */
@@ -18,10 +21,15 @@ export type Dialect = {
   /** The same as `givenTexts` over whole numbers. */
   givenNumbers: string;
   /**
-   * A subquery over the arrays of a JSON array, its parameter, as in `… FROM (${givenTuples(2)}) AS asked`. Its columns are
-   * `v0`, `v1` and so on; cast those that are no texts.
+   * A subquery over the arrays of a JSON array, its parameter, as in `… FROM (${givenTuples("text", "number")}) AS asked`. Its
+   * columns are `v0`, `v1` and so on. A condition that is to use an index compares them as they are: see `postgresDialect`.
    */
-  givenTuples(columns: number): string;
+  givenTuples(...types: TupleType[]): string;
+  /**
+   * Joins the rows of a table, as in `joinEach("delivery", "d", "d.cid = asked.v0")`, that an index finds for each row before it,
+   * also where the planner expects so many of those that it would rather read the whole table once.
+   */
+  joinEach(table: string, alias: string, condition: string): string;
   /** Joins the numbers of all rows to one text, with commas; NULL without rows. */
   joined(number: string): string;
   /**
@@ -63,8 +71,9 @@ export const sqliteDialect: Dialect = {
   textsIn: (column) => `SELECT value FROM json_each(${column})`,
   position: "instr",
   givenNumbers: "SELECT CAST(value AS BIGINT) AS value FROM json_each(?)",
-  givenTuples: (columns) =>
-    `SELECT ${columnsOf(columns, (index) => `json_extract(value, '$[${index}]')`)} FROM json_each(?)`,
+  givenTuples: (...types) =>
+    `SELECT ${columnsOf(types, (index) => `json_extract(value, '$[${index}]')`)} FROM json_each(?)`,
+  joinEach: (table, alias, condition) => `JOIN ${table} ${alias} ON ${condition}`,
   joined: (number) => `group_concat(${number})`,
   indexedBy: (index) => ` INDEXED BY ${index}`,
   now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", // this machine's clock: nobody else uses the file
@@ -88,11 +97,15 @@ export const postgresDialect: Dialect = {
   givenTexts: "SELECT value FROM json_array_elements_text(CAST(CAST(? AS text) AS json)) AS texts (value)",
   textsIn: (column) => `SELECT value FROM json_array_elements_text(CAST(${column} AS json)) AS texts (value)`,
   position: "strpos",
+  // OFFSET 0 keeps a subquery apart. What it computes would else be part of the condition that compares it, which row-level security
+  // lets no index use: such functions are not leakproof.
   givenNumbers:
-    "SELECT CAST(value AS BIGINT) AS value FROM json_array_elements_text(CAST(CAST(? AS text) AS json)) AS texts (value)",
-  givenTuples: (columns) =>
-    `SELECT ${columnsOf(columns, (index) => `value ->> ${index}`)}
-      FROM json_array_elements(CAST(CAST(? AS text) AS json)) AS tuples (value)`,
+    "SELECT CAST(value AS BIGINT) AS value FROM json_array_elements_text(CAST(CAST(? AS text) AS json)) AS texts (value) OFFSET 0",
+  givenTuples: (...types) =>
+    `SELECT ${columnsOf(types, (index) => `value ->> ${index}`)}
+      FROM json_array_elements(CAST(CAST(? AS text) AS json)) AS tuples (value) OFFSET 0`,
+  joinEach: (table, alias, condition) =>
+    `CROSS JOIN LATERAL (SELECT * FROM ${table} ${alias} WHERE ${condition} OFFSET 0) AS ${alias}`,
   joined: (number) => `string_agg(CAST(${number} AS text), ',')`,
   indexedBy: () => "",
   now: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
@@ -107,6 +120,7 @@ export const postgresDialect: Dialect = {
   statistics: [],
 };
 
-function columnsOf(count: number, expressionOf: (index: number) => string): string {
-  return Array.from({ length: count }, (_, index) => `${expressionOf(index)} AS v${index}`).join(", ");
+function columnsOf(types: readonly TupleType[], textOf: (index: number) => string): string {
+  const columns = types.map((type, index) => (type === "text" ? textOf(index) : `CAST(${textOf(index)} AS BIGINT)`));
+  return columns.map((column, index) => `${column} AS v${index}`).join(", ");
 }

@@ -1,4 +1,5 @@
 import { joinIds } from "../../lib/text/ids.ts";
+import { postgresDialect } from "./dialect.ts";
 import type { Row, Rows, Sql, SqlValue } from "./driver.ts";
 
 /** Prepares a statement; the result runs it synchronously with values and returns its rows. */
@@ -74,12 +75,14 @@ function areSame(some: readonly string[], others: readonly string[]): boolean {
   return some === others || (some.length === others.length && some.every((one, index) => one === others[index]));
 }
 
-// PostgreSQL expects a hundred rows of any JSON array, and for those reads the whole index of a table of up to some 10,000 rows.
+// PostgreSQL expects a hundred rows of any JSON array, and for those reads the whole index of a table of up to some 10,000 rows,
+// or of one that has grown since its plan was made.
 const few = 8;
 
 /**
  * Runs one statement for all rows, passed as JSON and typed by the table: best where each statement costs the server
- * work, as in PostgreSQL. A few rows have a statement of their own, which expects no more.
+ * work, as in PostgreSQL. What is found is looked up key by key; a few rows to lock or to update have a statement of their own,
+ * which expects no more.
  */
 export function createRowsInOne({ all, run }: Sql): Rows {
   // Bun encodes a parameter of type json as JSON once more, so it is passed as text.
@@ -91,17 +94,20 @@ export function createRowsInOne({ all, run }: Sql): Rows {
     key.map((column) => `stored.${nameOf(column)} = given.${nameOf(column)}`).join(" AND ");
 
   const stored = (columns: readonly string[]) => columns.map((column) => `stored.${nameOf(column)}`).join(", ");
-  const select = (table: string, columns: readonly string[], keys: readonly Row[]) =>
-    `SELECT ${stored(columns)} FROM ${wanted(table, keys.length)} JOIN "${table}" AS stored ON ${isGiven(columnsOf(keys))}`;
-
-  async function read<Shape extends Row>(table: string, columns: readonly string[], keys: readonly Row[], end: string) {
-    return keys.length === 0 ? [] : await all<Shape>(select(table, columns, keys) + end, JSON.stringify(keys));
-  }
+  const read = async <Shape extends Row>(text: string, keys: readonly Row[]) =>
+    keys.length === 0 ? [] : await all<Shape>(text, JSON.stringify(keys));
 
   return {
-    find: (table, columns, keys) => read(table, columns, keys, ""),
-    lock: (table, columns, keys) =>
-      read(table, columns, keys, ` ORDER BY ${stored(columnsOf(keys))} FOR UPDATE OF stored`),
+    find(table, columns, keys) {
+      const joined = postgresDialect.joinEach(nameOf(table), "stored", isGiven(columnsOf(keys)));
+      return read(`SELECT ${stored(columns)} FROM ${given(table)} ${joined}`, keys);
+    },
+    lock(table, columns, keys) {
+      const key = columnsOf(keys);
+      const joined = `JOIN ${nameOf(table)} AS stored ON ${isGiven(key)}`;
+      const text = `SELECT ${stored(columns)} FROM ${wanted(table, keys.length)} ${joined}`;
+      return read(`${text} ORDER BY ${stored(key)} FOR UPDATE OF stored`, keys);
+    },
     async insert(table, rows, onConflict) {
       if (rows.length === 0) return;
       const columns = columnsOf(rows).map(nameOf).join(", ");

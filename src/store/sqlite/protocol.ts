@@ -121,7 +121,7 @@ export function unpackOutcomes(sends: readonly NewSend[], outcomes: readonly Sen
   });
 }
 
-const fieldsPerSend = 16;
+const fieldsPerSend = 17;
 
 /**
  * Packs sends into one text. The separator of identifiers works for JSON texts too, as they escape it (RFC 8259,
@@ -142,15 +142,27 @@ export function packSends(sends: readonly NewSend[]): string {
     uids,
     kept,
     silent,
+    isOpen,
+    piece,
     expiresAt = "",
     referred,
     createdAt,
     keyId,
   } of sends) {
     const [named, recipients, keeping] = [textOf(files), textOf(uids), textOf(kept)];
-    const quiet = silent ? "1" : "";
+    const marks = (silent ? "s" : "") + (isOpen ? "o" : "");
     fields.push(org, kind, id, cid, sender, mid, fingerprint, payload);
-    fields.push(named, recipients, keeping, quiet, `${expiresAt}`, textOf(referred), `${createdAt}`, keyId);
+    fields.push(
+      named,
+      recipients,
+      keeping,
+      marks,
+      textOf(piece),
+      `${expiresAt}`,
+      textOf(referred),
+      `${createdAt}`,
+      keyId,
+    );
   }
   return fields.join(idSeparator);
 }
@@ -165,7 +177,7 @@ export function unpackSends(text: string): NewSend[] {
   while (at < fields.length) {
     sends.push({
       org: next(),
-      kind: next() === "system" ? "system" : "message",
+      kind: kindOf(next()),
       id: next(),
       cid: next() || undefined,
       sender: next(),
@@ -175,7 +187,8 @@ export function unpackSends(text: string): NewSend[] {
       files: parsed<NamedFile[]>(next()),
       uids: parsed<string[]>(next()),
       kept: parsed<NonNullable<NewSend["kept"]>>(next()),
-      silent: next() === "1" || undefined,
+      ...marksIn(next()),
+      piece: parsed<NonNullable<NewSend["piece"]>>(next()),
       expiresAt: Number(next()) || undefined,
       referred: parsed<string[]>(next()),
       createdAt: Number(next()),
@@ -183,6 +196,14 @@ export function unpackSends(text: string): NewSend[] {
     });
   }
   return sends;
+}
+
+function kindOf(name: string | undefined): NewSend["kind"] {
+  return name === "system" || name === "append" ? name : "message";
+}
+
+function marksIn(marks: string): Pick<NewSend, "silent" | "isOpen"> {
+  return { silent: marks.includes("s") || undefined, isOpen: marks.includes("o") || undefined };
 }
 
 function textOf(value: object | undefined): string {

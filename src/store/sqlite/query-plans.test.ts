@@ -48,10 +48,12 @@ describe("SQLite", () => {
     const reads: [expected: string, read: () => Promise<unknown>, ...others: string[]][] = [
       [byConversation, () => history.messages("o", "c", { ...page, direction: "forward" }), byOffset],
       [byConversation, () => history.messages("o", "c", { ...page, direction: "backward" }), byOffset],
+      [byConversation, () => history.messages("o", "c", { ...page, direction: "forward" }, "u"), byOffset],
+      [byConversation, () => history.messages("o", "c", { ...page, direction: "backward" }, "u"), byOffset],
       [byId, () => history.offsetOf("o", "c", "id")],
-      [byId, () => history.places("o", "c", ["id", "another"])],
-      [endOfConversation, () => history.lastPlaces("o", ["c", "d"]), byOffset],
-      [byOffset, () => history.messagesAt("o", [1, 2]), byOffset, byOffset, byOffset],
+      [byId, () => history.places("o", "c", ["id", "another"], "u")],
+      [endOfConversation, () => history.lastPlaces("o", ["c", "d"], "u"), byOffset],
+      [byOffset, () => history.messagesAt("o", [1, 2]), byOffset, byOffset, byOffset, byOffset],
       [byConversation, () => history.offsetAfter("r", "c", 1)],
       [byConversation, () => missed.countMissed("o", "u", 1, 9, 20)],
       [byConversation, () => missed.readMissed("o", "u", 1, 9, 20, mebibyte), byOffset],
@@ -62,6 +64,7 @@ describe("SQLite", () => {
       [
         endOfConversation,
         () => createStanding({ reader: driver }).conversations("o", "u", { after: undefined, limit: 20 }),
+        endOfConversation, // for users who have hidden something
       ],
       ["USING INDEX event_by_mid (mid=?)", () => sent.systemMessages("o", "mid", undefined)],
       [
@@ -85,13 +88,54 @@ describe("SQLite", () => {
       ],
     ];
     for (const [expected, read, ...others] of reads) {
+      query.mockClear();
       await read();
-      const steps = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${query.mock.lastCall?.[0]}`).all();
+      const text = query.mock.calls.map(([one]) => one).findLast((one) => /\bevent\b/.test(one));
+      const steps = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${text}`).all();
       expect(steps.flatMap(({ detail }) => /^(?:SEARCH|SCAN) (?:event|e) (.*)/.exec(detail)?.[1] ?? [])).toEqual([
         expected,
         ...others,
       ]);
     }
+    query.mockRestore();
+    database.close();
+    await driver.close();
+    remove();
+  });
+
+  test("looks into one index for what a user has hidden, and once for a user who has hidden nothing", async () => {
+    const { file, driver, remove } = openInFolder();
+    await migrateStore(driver);
+    const database = new Database(file, { readonly: true });
+    const history = createHistory({ reader: driver });
+    const missed = createMissedEvents({ reader: driver });
+    const query = spyOn(Database.prototype, "query");
+    const page = { limit: 20, maxBytes: mebibyte, direction: "backward" } as const;
+    const once = "SEARCH hidden_message USING COVERING INDEX sqlite_autoindex_hidden_message_1 (org=? AND uid=?)";
+    const each = expect.stringMatching(/^SEARCH h USING COVERING INDEX \w+ \(.*offset=\?.*\)$/);
+    for (const read of [
+      () => history.messages("o", "c", page, "u"),
+      () => history.places("o", "c", ["id"], "u"),
+      () => history.lastPlaces("o", ["c", "d"], "u"),
+      () => missed.countMissed("o", "u", 1, 9, 20),
+      () => missed.readMissed("o", "u", 1, 9, 20, mebibyte),
+      () => missed.findGrown("o", "u", 1),
+      () => createStanding({ reader: driver }).conversations("o", "u", { after: undefined, limit: 20 }),
+    ]) {
+      query.mockClear();
+      await read();
+      const text = query.mock.calls.map(([one]) => one).find((one) => one.includes("hidden_message"));
+      const plan = database
+        .prepare<{ id: number; parent: number; detail: string }, []>(`EXPLAIN QUERY PLAN ${text}`)
+        .all();
+      const looks = plan.map(({ detail }) => detail).filter((detail) => detail.includes("hidden_message"));
+      expect(looks).toEqual([once, each]);
+      const parent = plan.find(({ detail }) => detail === once)?.parent;
+      const { detail: how } = plan.find(({ id }) => id === parent) ?? { detail: "" };
+      expect(how).toStartWith("SCALAR SUBQUERY"); // the other, in each row, is a correlated one
+    }
+    await history.messages("o", "c", page);
+    expect(query.mock.lastCall?.[0]).not.toContain("hidden_message");
     query.mockRestore();
     database.close();
     await driver.close();

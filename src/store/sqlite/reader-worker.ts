@@ -4,7 +4,7 @@ import { lowerThreadPriority } from "../../lib/thread-priority.ts";
 import { type ReadReport, type ReadRequest, sendError } from "./protocol.ts";
 import { openSqliteReader } from "./sqlite.ts";
 
-lowerThreadPriority("lower");
+lowerThreadPriority();
 const reader = openSqliteReader(workerData);
 
 function report(message: ReadReport): void {

@@ -47,6 +47,15 @@ const shares: Record<string, Record<string, readonly number[]>> = {
     scheduled_send_of_sender: [30_000, 300, 3, 1],
     scheduled_send_ended: [50_000, 1, 1, 1],
   },
+  proposal: {
+    sqlite_autoindex_proposal_1: [10_000, 100, 1],
+    proposal_by_state: [10_000, 100, 20, 1, 1],
+    proposal_by_time: [10_000, 100, 1, 1],
+    proposal_of_key: [10_000, 100, 50, 1, 1],
+    proposal_of_sender: [10_000, 100, 20, 1],
+    proposal_waiting: [1_000, 1, 1, 1],
+    proposal_ended: [9_000, 1, 1, 1],
+  },
   file: {
     sqlite_autoindex_file_1: [100_000, 1_000, 1],
     file_by_id: [100_000, 1],
@@ -90,10 +99,20 @@ const shares: Record<string, Record<string, readonly number[]>> = {
     addressee_by_time: [100_000, 1, 1, 1, 1],
   },
   addressees: { sqlite_autoindex_addressees_1: [100, 1] },
+  growth: {
+    sqlite_autoindex_growth_1: [10_000, 1],
+    growth_of_conversation: [10_000, 100, 2, 1, 1],
+    growth_open: [100, 1, 1, 1],
+  },
   message_reaction: {
     sqlite_autoindex_message_reaction_1: [100_000, 1_000, 10, 2, 1, 1],
     message_reaction_by_id: [100_000, 2, 1, 1],
     message_reaction_of_user: [100_000, 1_000, 10, 2, 1, 1],
+  },
+  hidden_message: {
+    sqlite_autoindex_hidden_message_1: [100_000, 1_000, 10, 2, 1],
+    hidden_message_by_id: [100_000, 2, 1],
+    hidden_message_in_conversation: [100_000, 1_000, 10, 2, 1],
   },
   inbox_mark: { sqlite_autoindex_inbox_mark_1: [10_000, 100, 1] },
   removal: { sqlite_autoindex_removal_1: [10, 1, 1] },
@@ -105,6 +124,12 @@ const shares: Record<string, Record<string, readonly number[]>> = {
     api_key_by_version: [100, 1],
     api_key_by_organization: [100, 1, 1],
     api_key_live: [100, 1, 1],
+  },
+  person_session: {
+    sqlite_autoindex_person_session_1: [100, 1],
+    person_session_by_digest: [100, 1],
+    person_session_of_subject: [100, 2, 1],
+    person_session_expiry: [100, 1, 1],
   },
   audit: {
     sqlite_autoindex_audit_1: [100_000, 1],

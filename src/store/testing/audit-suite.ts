@@ -11,6 +11,7 @@ export function entryAt(at: number, change: Partial<AuditEntry> = {}): AuditEntr
     operation: "putUser",
     org: "o1",
     keyId: "k1",
+    person: null,
     address: "192.0.2.1",
     target: { organization: "o1", user: "u1" },
     status: 200,

@@ -29,6 +29,21 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect(await users.put("nowhere", "u", undefined, 1)).toBeUndefined();
     });
 
+    test("keeps when the last connection of a user ended, until the user is deleted", async () => {
+      const { users } = context.store;
+      const org = await createOrganization();
+      await users.put(org, "u", undefined, 1);
+      await users.put(org, "v", undefined, 1);
+      const seen = async (...ids: string[]) => [...(await users.seenAmong(org, ids))];
+      expect(await seen("u")).toEqual([]);
+      await users.noteSeen([{ org, uids: ["u", "nobody"] }], 7);
+      expect(await seen("nobody", "v", "u")).toEqual([["u", 7]]);
+      expect(await users.seenAmong("nowhere", ["u"])).toEqual(new Map());
+      await users.remove(org, "u", 8);
+      await users.put(org, "u", undefined, 9);
+      expect(await seen("u")).toEqual([]);
+    });
+
     test("creates missing users in one commit: existing ones stay as they are, and those of missing organizations are skipped", async () => {
       const { users, standing } = context.store;
       const [org, other] = [await createOrganization(), await createOrganization()];

@@ -5,8 +5,8 @@ import { messageOf, type OpenDatabase, useStore } from "./log-suite.ts";
 
 const mebibyte = 1024 * 1024;
 const everything = { direction: "forward", limit: 100, maxBytes: mebibyte } as const;
-const soonMs = 150;
-const afterLooksMs = 2_000; // enough for a busy machine to look before it has passed
+const soonMs = 1_000; // enough for a busy machine to store some sends before it has passed
+const afterLooksMs = 2_000; // and to look, too
 const change = { keyId: "k", at: 5_000 };
 
 /** Tests what becomes of messages and system messages that expire, for every engine. */
@@ -50,7 +50,7 @@ export function describeExpiry(engine: string, open: OpenDatabase): void {
         listed: (await history.messages(org, "c1", everything)).map(({ offset }) => offset),
         missed: (await missed.readMissed(org, "u2", 0, upTo, 100, mebibyte)).map(({ kind }) => kind),
         counted: await missed.countMissed(org, "u2", 0, upTo, 100),
-        last: (await history.lastPlaces(org, ["c1"])).map(({ offset }) => offset),
+        last: (await history.lastPlaces(org, ["c1"], "u1")).map(({ offset }) => offset),
         unread: (await standing.conversations(org, "u2", page)).map(({ unread }) => unread),
       };
     };
@@ -82,7 +82,7 @@ export function describeExpiry(engine: string, open: OpenDatabase): void {
         last: [stays.offset],
         unread: [1],
       });
-      expect(await context.store.history.places(org, "c1", [goes.id])).toEqual([]);
+      expect(await context.store.history.places(org, "c1", [goes.id], "u1")).toEqual([]);
       expect(await context.store.unreached.events([{ org, id: goes.id }])).toEqual([]);
       expect(await context.store.unreached.texts([{ org, id: goes.id }])).toEqual([]);
       expect(await context.store.sent.message(org, goes.id)).toMatchObject({ expiredAt: expiresAt });

@@ -31,6 +31,13 @@ export async function openStore(open: OpenDatabase) {
       const [row] = await database.reader.allOf<{ key_id: string | null }>(org, find, org, id);
       return row?.key_id;
     },
+    /** The bytes of an organization's events as they are stored. */
+    async bytesOf(org: string): Promise<number> {
+      const find =
+        "SELECT SUM(OCTET_LENGTH(payload) + COALESCE(OCTET_LENGTH(uids), 0)) AS bytes FROM event WHERE org = ?";
+      const [row] = await database.reader.allOf<{ bytes: number }>(org, find, org);
+      return Number(row?.bytes);
+    },
     dispose: database.close,
   };
 }
@@ -63,6 +70,7 @@ export function useStore(open: OpenDatabase) {
       return current().overlap;
     },
     keyIdOf: (org: string, id: string) => current().keyIdOf(org, id),
+    bytesOf: (org: string) => current().bytesOf(org),
     /** Creates an organization for one test only; with participants, also their conversation `c1`: one event. */
     async createOrganization(participants?: string[]): Promise<string> {
       const org = `org-${++orgs}`;

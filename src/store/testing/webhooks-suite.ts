@@ -79,6 +79,7 @@ export function describeWebhooks(engine: string, open: OpenDatabase): void {
         secrets: [{ secret: "whsec_1", endsAt: null }],
         createdAt: 5,
         disabledAt: null,
+        failing: null,
       });
       expect(await webhooks.get(org, "push")).toEqual(created);
       const change = { url: "https://example.org/2", until: "acknowledged" as const, secret: "whsec_2", now: 6 };
@@ -238,7 +239,7 @@ export function describeWebhooks(engine: string, open: OpenDatabase): void {
       expect(await claim(54)).toHaveLength(5);
     });
 
-    test("a delivery that has succeeded stays so, and a failed one can be restarted", async () => {
+    test("a delivery that has succeeded stays so, and one that failed, for good or in its last try, can be restarted", async () => {
       const org = await context.createOrganization(["u1"]);
       const hook = await put(org);
       const [one, two] = [deliveryTo(hook), deliveryTo(hook)];
@@ -250,13 +251,13 @@ export function describeWebhooks(engine: string, open: OpenDatabase): void {
       await webhookDeliveries.finish([tried(one, { state: "waiting", nextTryAt: 50 })]); // of a node that was slower
       const get = (id: string) => webhookDeliveries.get(org, hook.ref, id);
       expect(await get(one.id)).toMatchObject({ state: "delivered", tries: 1, lastTry });
-      expect(await webhookDeliveries.restart({ org, webhook: hook.ref, id: two.id }, { now: 60, expiresAt: 70 })).toBe(
-        true,
-      );
-      expect(await webhookDeliveries.restart({ org, webhook: hook.ref, id: two.id }, { now: 60, expiresAt: 70 })).toBe(
-        false,
-      );
+      const restart = (now: number) =>
+        webhookDeliveries.restart({ org, webhook: hook.ref, id: two.id }, { now, expiresAt: now + 10 });
+      expect([await restart(60), await restart(60)]).toEqual([true, false]);
       expect(await get(two.id)).toMatchObject({ state: "waiting", tries: 0, nextTryAt: 60, expiresAt: 70, lastTry });
+      await webhookDeliveries.finish([tried(two, { state: "waiting", nextTryAt: 900, expiresAt: 70 })]);
+      expect(await restart(80)).toBe(true);
+      expect(await get(two.id)).toMatchObject({ state: "waiting", tries: 0, nextTryAt: 80, expiresAt: 90 });
       await webhookDeliveries.finish([tried(two, { state: "delivered" })]);
       expect(await get(two.id)).toMatchObject({ state: "delivered" });
       const list = async (page: object) =>

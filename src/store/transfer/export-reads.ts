@@ -5,6 +5,7 @@ import { isOfSomebody, placesOf, userOf } from "../inbox/places.ts";
 import { withinBytes } from "../log/page-bytes.ts";
 import { importedKind, isMessageOf, isOfConversation, isSystemMessage } from "../log/past.ts";
 import { lasts } from "../messages/expiry-rule.ts";
+import { withPieces } from "../messages/pieces.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Reader, Row } from "../sql/driver.ts";
 import { bytesOfPage, isKeptOrKeyed } from "./export-inbox-reads.ts";
@@ -29,6 +30,7 @@ type EventRow = Row & {
   uids: string | null;
   created_at: number;
   reactions: string | null;
+  silent: number | null;
 };
 type KeptRow = Row & {
   offset: number;
@@ -59,7 +61,7 @@ const page = (isWanted: string) =>
   );
 // What has expired has no text, whether or not it is removed already.
 const readEvents = (dialect: Dialect, isWanted: string, isRead: string) =>
-  `SELECT e."offset", e.id, e.mid, e.kind, e.sender, e.cid, e.created_at, e.reactions, CASE WHEN ${isSystemMessage("e")} THEN e.uids END AS uids,
+  `SELECT e."offset", e.id, e.mid, e.kind, e.sender, e.cid, e.created_at, e.reactions, e.silent, CASE WHEN ${isSystemMessage("e")} THEN e.uids END AS uids,
      CASE WHEN c.id IS NOT NULL OR (e.cid IS NULL AND ${isSystemMessage("e")})
        THEN CASE WHEN ${lasts(dialect, "e")} THEN e.payload ELSE '' END END AS payload
    FROM event e LEFT JOIN conversation c ON c.org = e.org AND c.id = e.cid AND ${isWanted} AND ${isOfConversation}
@@ -72,8 +74,8 @@ export function createExportReads({ reader }: { reader: Reader }): ExportReads {
   const { dialect } = reader;
   const readAll = readEvents(dialect, isEither("e"), isEither("event"));
   const readWritten = readEvents(dialect, `${isMessageOf("e")} AND e.sender = ?`, isMessageOf("event"));
-  const findKept = `SELECT i."offset", i.place, i.mid, i.sender_key, i.kept_until FROM (${dialect.givenTuples(2)}) AS asked
-    JOIN inbox i ON i.org = ? AND i.place = asked.v0 AND i."offset" = CAST(asked.v1 AS BIGINT)
+  const findKept = `SELECT i."offset", i.place, i.mid, i.sender_key, i.kept_until FROM (${dialect.givenTuples("text", "number")}) AS asked
+    ${dialect.joinEach("inbox", "i", `i.org = ? AND i.place = asked.v0 AND i."offset" = asked.v1`)}
     WHERE ${isKeptOrKeyed("i")} AND ${isOfSomebody("i")}`;
 
   /** The rows in inboxes of system messages, by their offsets. */
@@ -104,10 +106,11 @@ export function createExportReads({ reader }: { reader: Reader }): ExportReads {
     async events(of, after, sender) {
       const { org, head, now } = of;
       const range = [org, after, org, after, head];
-      const rows =
+      const read =
         sender === undefined
           ? await reader.allOf<EventRow>(org, readAll, ...range)
           : await reader.allOf<EventRow>(org, readWritten, sender, ...range);
+      const rows = await withPieces(reader, org, read);
       const last = rows.at(-1);
       if (last === undefined) return undefined;
       const kept = sender === undefined ? await keptOf(of, rows) : new Map<number, KeptRow[]>();

@@ -2,6 +2,7 @@ import { joinIds } from "../../lib/text/ids.ts";
 import { requireKey } from "../keys/keys.ts";
 import type { Driver, Reader, Row, Transaction } from "../sql/driver.ts";
 import { withoutLateAnswers } from "./answers.ts";
+import { noteTries } from "./failing.ts";
 import {
   type WebhookDelivery,
   type WebhookDeliveryReads,
@@ -58,7 +59,7 @@ const dropQueue = "DELETE FROM webhook_queue WHERE org = ? AND webhook = ?";
 
 /**
  * Creates the writes of deliveries. They run beside sends, with which they share no rows. Locks are taken in this order:
- * due events, events, queues, deliveries.
+ * due events, events, webhooks, queues, deliveries.
  */
 export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): WebhookDeliveryWrites {
   const within = <Result>(of: readonly { org: string }[], work: (sql: Transaction) => Promise<Result>) =>
@@ -67,9 +68,9 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
       return await work(sql);
     });
 
-  const tuples = driver.dialect.givenTuples(3);
+  const tuples = driver.dialect.givenTuples("text", "number", "text");
   const removeDue = `DELETE FROM webhook_due WHERE (org, "offset", webhook) IN
-    (SELECT v0, CAST(v1 AS BIGINT), v2 FROM (${tuples}) AS asked)`;
+    (SELECT v0, v1, v2 FROM (${tuples}) AS asked)`;
 
   return {
     settle: (due, deliveries) =>
@@ -115,6 +116,7 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
       within(given, async (sql) => {
         const tried = await withoutLateAnswers(sql, given);
         const told = await undeliverableOf(sql, tried);
+        await noteTries(sql, tried);
         await expectTries(sql, [...tried, ...told]);
         const keys = tried.map(({ org, webhook, id }) => ({ org, webhook, id }));
         const rows = await sql.rows.lock<StateRow>("webhook_delivery", ["id", "state"], keys);
@@ -128,12 +130,16 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
         await sql.rows.update("webhook_delivery", ["org", "webhook", "id"], changed);
         await sql.rows.insert("webhook_delivery", stored.map(write));
       }),
-    add: (delivery) => within([delivery], (sql) => sql.rows.insert("webhook_delivery", [write(delivery)])),
+    add: (delivery) =>
+      within([delivery], async (sql) => {
+        await noteTries(sql, [delivery]);
+        await sql.rows.insert("webhook_delivery", [write(delivery)]);
+      }),
     restart: ({ org, webhook, id }, { now, expiresAt }, by) =>
       within([{ org }], async (sql) => {
         await expectTries(sql, [{ org, webhook, nextTryAt: now }]);
         const again = `UPDATE webhook_delivery SET state = 'waiting', tries = 0, next_try_at = ?, expires_at = ?
-          WHERE org = ? AND webhook = ? AND id = ? AND state <> 'waiting'`;
+          WHERE org = ? AND webhook = ? AND id = ? AND (state <> 'waiting' OR tries > 0)`;
         const isRestarted = (await sql.run(again, now, expiresAt, org, webhook, id)) > 0;
         await requireKey(sql, by);
         return isRestarted;

@@ -6,6 +6,12 @@ import { createMapping, json, type Mapped, nullable, number, optional, text } fr
 /** A signing secret. `endsAt` is `null` for the current one. Times are in milliseconds since the Unix epoch. */
 export type WebhookSecret = { secret: string; endsAt: number | null };
 
+/**
+ * The tries of a webhook since the last one that succeeded: when the first of them began (`since`) and when the last one began (`at`) and
+ * ended, and why it failed.
+ */
+export type WebhookFailing = { since: number; at: number; endedAt: number; status: number | null; error: string };
+
 /** The columns of webhooks. */
 export const storedWebhooks = createMapping({
   org: text("org"),
@@ -21,6 +27,8 @@ export const storedWebhooks = createMapping({
   createdAt: number("created_at"),
   /** When it was switched off because its receiver answered 410. */
   disabledAt: nullable(number("disabled_at")),
+  /** `null` while the last try succeeded, or before the first. */
+  failing: nullable(json<WebhookFailing>("failing")),
 });
 
 /** A webhook of an organization. */
@@ -50,7 +58,7 @@ export type WebhookReads = {
 
 /** Writes webhooks. A change applies to every event that is committed after it. */
 export type WebhookWrites = {
-  /** Creates or changes a webhook, and switches it on. */
+  /** Creates or changes a webhook, and switches it on. If it was off, or leads elsewhere now, it counts as failing no more. */
   put(org: string, webhook: NewWebhook, by?: KeyProof): Promise<WebhookOutcome>;
   /** Adds a secret; earlier ones end at `othersEndAt`, and those that have ended are removed. `undefined` if there is no such webhook. */
   rotate(
@@ -98,8 +106,15 @@ export type ReportedEvent = {
 /** The text of an event; empty if it was recalled. */
 export type EventText = Pick<ReportedEvent, "org" | "id" | "kind"> & { payload: string };
 
-/** The users who have an event, and those who have acknowledged it. */
-export type Fates = { delivered: ReadonlySet<string>; acknowledged: ReadonlySet<string> };
+/**
+ * The users who have an event, those of them whose clients were all in the background then (`away`), and those who have acknowledged
+ * it.
+ */
+export type Fates = {
+  delivered: ReadonlySet<string>;
+  away: ReadonlySet<string>;
+  acknowledged: ReadonlySet<string>;
+};
 
 /** An event by its id. */
 export type EventName = { org: string; id: string };
@@ -221,11 +236,11 @@ export type WebhookDeliveryWrites = {
   ): Promise<DueEvent | undefined>;
   /** Claims up to `limit` deliveries that are due by `now`, for this node until `until`. */
   claim(queue: WebhookQueue, claim: { now: number; until: number; limit: number }): Promise<WebhookDelivery[]>;
-  /** Stores the results of tries. A delivery that has succeeded stays delivered. */
+  /** Stores the results of tries, and which webhooks fail by them. A delivery that has succeeded stays delivered. */
   finish(tried: readonly TriedDelivery[]): Promise<void>;
-  /** Stores a delivery that needs no further try. */
+  /** Stores a delivery that was tried and needs no further try. */
   add(delivery: WebhookDelivery): Promise<void>;
-  /** Restarts a delivery from its first try. False if there is none, or if it is waiting already. */
+  /** Restarts a delivery from its first try. False if there is none, or if it waits for its first try already. */
   restart(
     place: WebhookQueue & { id: string },
     at: { now: number; expiresAt: number },

@@ -94,7 +94,7 @@ export async function expectTries(
   }
   if (next.size === 0) return;
   const expect = `INSERT INTO webhook_queue (org, webhook, next_at)
-    SELECT v0, v1, CAST(v2 AS BIGINT) FROM (${sql.dialect.givenTuples(3)}) AS asked WHERE TRUE ORDER BY v0, v1
+    SELECT v0, v1, v2 FROM (${sql.dialect.givenTuples("text", "text", "number")}) AS asked WHERE TRUE ORDER BY v0, v1
     ON CONFLICT (org, webhook) DO UPDATE SET
       next_at = CASE WHEN excluded.next_at < webhook_queue.next_at THEN excluded.next_at ELSE webhook_queue.next_at END`;
   await sql.run(expect, JSON.stringify([...next.values()]));

@@ -33,11 +33,12 @@ type UserRow = Row & { org: string; id: string; log_start: number };
 type RecipientRow = Row & { uid: string; log_start: number };
 type PlayRow = Row & { org: string; cid: string; audience: string | null; uids: string | null; plays: string };
 type ReceiptRow = Row & { org: string; cid: string; offset: number; uids: string };
-type Found = { delivered: Set<string>; acknowledged: Set<string> };
+/** How many rows say that a user was given an event, and that the user was away then; and who has acknowledged it. */
+type Found = { delivered: Map<string, number>; away: Map<string, number>; acknowledged: Set<string> };
 /** Events of one conversation, by offset: from `first` to `last`. */
 type Stretch = { org: string; cid: string; first: number; last: number; events: Map<number, Found> };
 
-const nobody: Fates = { delivered: new Set(), acknowledged: new Set() };
+const nobody: Fates = { delivered: new Set(), away: new Set(), acknowledged: new Set() };
 const emptyListBytes = "[]".length;
 const bytesOfShortestListed = `"a",`.length;
 const dueRows = `SELECT org, "offset", webhook, event_id, due_at, told FROM webhook_due`;
@@ -59,7 +60,7 @@ export function createUnreachedReads({ reader }: { reader: Reader }): UnreachedR
   const { givenTuples } = dialect;
   // Events are found by their ids first: PostgreSQL would else read all of an organization, to see that it is there.
   const found = (columns: string) => `WITH found AS MATERIALIZED (
-      SELECT ${columns} FROM (${givenTuples(2)}) AS asked JOIN event e ON e.id = asked.v1 AND e.org || '' = asked.v0
+      SELECT ${columns} FROM (${givenTuples("text", "text")}) AS asked JOIN event e ON e.id = asked.v1 AND e.org || '' = asked.v0
       WHERE e.kind IN ('message', 'system') AND ${lasts(dialect, "e")})`;
   const live = `FROM found e LEFT JOIN conversation c ON c.org = e.org AND c.id = e.cid
     WHERE (e.cid IS NULL OR ${isOfConversation}) AND ${isLiveOrganization("e.org")}`;
@@ -68,9 +69,9 @@ export function createUnreachedReads({ reader }: { reader: Reader }): UnreachedR
   const findTexts = `${found(`e.org, e.id, e."offset", e.kind, e.cid, e.payload`)} SELECT e.org, e.id, e.kind, e.payload ${live}`;
   const findLists = `${found("e.id, e.uids")} SELECT id, uids FROM found WHERE uids IS NOT NULL`;
   const findParticipants = `SELECT p.org, p.cid, p.uid, p.log_start
-    FROM (${givenTuples(2)}) AS asked JOIN participant p ON p.org = asked.v0 AND p.cid = asked.v1`;
+    FROM (${givenTuples("text", "text")}) AS asked JOIN participant p ON p.org = asked.v0 AND p.cid = asked.v1`;
   const findUsers = `SELECT u.org, u.id, u.log_start
-    FROM (${givenTuples(2)}) AS asked JOIN "user" u ON u.org = asked.v0 AND u.id = asked.v1 WHERE u.deleted_at IS NULL`;
+    FROM (${givenTuples("text", "text")}) AS asked JOIN "user" u ON u.org = asked.v0 AND u.id = asked.v1 WHERE u.deleted_at IS NULL`;
 
   /** Rows of the organizations that the tuples begin with. */
   async function find<Shape extends Row>(text: string, tuples: readonly Tuple[]): Promise<Shape[]> {
@@ -141,35 +142,47 @@ function addressOfRow(cid: string | null, listed: number | null): ReportedEvent[
  * deliveries whose audience is gone.
  */
 function createFateReader(reader: Reader): UnreachedReads["fates"] {
-  const { givenTuples } = reader.dialect;
-  const findPlays = `SELECT d.org, d.cid, d.audience, d.uids, d.plays
-    FROM (${givenTuples(4)}) AS asked JOIN delivery d ON d.org = asked.v0 AND d.cid = asked.v1 AND d.kind = 'delivery'
-      AND d."offset" >= CAST(asked.v2 AS BIGINT) AND d."offset" < CAST(asked.v3 AS BIGINT) + ${spans.delivery}
-      AND d.first_offset <= CAST(asked.v3 AS BIGINT)`;
+  const { givenTuples, joinEach } = reader.dialect;
+  const findPlays = (kind: "delivery" | "away") => {
+    const aboutStretch = `d.org = asked.v0 AND d.cid = asked.v1 AND d.kind = '${kind}' AND d."offset" >= asked.v2
+      AND d."offset" < asked.v4 AND d.first_offset <= asked.v3`;
+    return `SELECT d.org, d.cid, d.audience, d.uids, d.plays
+      FROM (${givenTuples("text", "text", "number", "number", "number")}) AS asked ${joinEach("delivery", "d", aboutStretch)}`;
+  };
+  const playsOf = { delivery: findPlays("delivery"), away: findPlays("away") };
+  const aboutEvent = `d.org = asked.v0 AND d.cid = asked.v1 AND d.kind = 'receipt' AND d."offset" = asked.v2
+    AND d.connections = 1`;
   const findReceipts = `SELECT d.org, d.cid, d."offset", d.uids
-    FROM (${givenTuples(3)}) AS asked JOIN delivery d ON d.org = asked.v0 AND d.cid = asked.v1 AND d.kind = 'receipt'
-      AND d."offset" = CAST(asked.v2 AS BIGINT) AND d.connections = 1`;
+    FROM (${givenTuples("text", "text", "number")}) AS asked ${joinEach("delivery", "d", aboutEvent)}`;
 
   return async (events) => {
     const orgs = [...new Set(events.map(({ org }) => org))];
     const stretches = stretchesOf(events);
     if (stretches.size === 0) return new Map();
     const all = [...stretches.values()];
-    const asked = all.map(({ org, cid, first, last }) => [org, cid, first, last]);
+    const findAll = (kind: "delivery" | "away") => {
+      const asked = all.map(({ org, cid, first, last }) => [org, cid, first, last, last + spans[kind]]);
+      return reader.allOf<PlayRow>(orgs, playsOf[kind], JSON.stringify(asked));
+    };
     const offsets = all.flatMap(({ org, cid, events: at }) => Array.from(at.keys(), (offset) => [org, cid, offset]));
-    const [plays, receipts] = await Promise.all([
-      reader.allOf<PlayRow>(orgs, findPlays, JSON.stringify(asked)),
+    const [delivered, away, receipts] = await Promise.all([
+      findAll("delivery"),
+      findAll("away"),
       reader.allOf<ReceiptRow>(orgs, findReceipts, JSON.stringify(offsets)),
     ]);
-    const named = new Set(plays.flatMap(({ audience }) => audience ?? []));
+    const named = new Set([...delivered, ...away].flatMap(({ audience }) => audience ?? []));
     const usersOf = await readAudiences(reader, orgs, named);
-    for (const { org, cid, audience, uids, plays: text } of plays) {
-      const stretch = stretches.get(joinIds(org, cid));
-      const found = decodePlays(text).flatMap(([offset]) => stretch?.events.get(offset) ?? []);
-      if (found.length === 0) continue;
-      const users = audience === null ? JSON.parse(uids ?? "[]") : (usersOf(audience) ?? []);
-      for (const { delivered } of found) for (const uid of users) delivered.add(uid);
-    }
+    const countIn = (rows: readonly PlayRow[], kind: "delivered" | "away") => {
+      for (const { org, cid, audience, uids, plays: text } of rows) {
+        const stretch = stretches.get(joinIds(org, cid));
+        const found = decodePlays(text).flatMap(([offset]) => stretch?.events.get(offset) ?? []);
+        if (found.length === 0) continue;
+        const users: readonly string[] = audience === null ? JSON.parse(uids ?? "[]") : (usersOf(audience) ?? []);
+        for (const { [kind]: counts } of found) for (const uid of users) counts.set(uid, (counts.get(uid) ?? 0) + 1);
+      }
+    };
+    countIn(delivered, "delivered");
+    countIn(away, "away");
     for (const { org, cid, offset, uids } of receipts) {
       const acknowledged = stretches.get(joinIds(org, cid))?.events.get(Number(offset))?.acknowledged;
       for (const uid of JSON.parse(uids)) acknowledged?.add(uid);
@@ -177,10 +190,17 @@ function createFateReader(reader: Reader): UnreachedReads["fates"] {
     return new Map(
       events.map((event) => {
         const stretch = stretches.get(joinIds(event.org, event.cid ?? noConversation));
-        return [event.id, stretch?.events.get(event.offset) ?? nobody];
+        const found = stretch?.events.get(event.offset);
+        return [event.id, found === undefined ? nobody : fatesOf(found)];
       }),
     );
   };
+}
+
+/** A user was away if each node that gave the event to the user says so. */
+function fatesOf({ delivered, away, acknowledged }: Found): Fates {
+  const were = Array.from(away).flatMap(([uid, count]) => (count >= (delivered.get(uid) ?? 0) ? [uid] : []));
+  return { delivered: new Set(delivered.keys()), away: new Set(were), acknowledged };
 }
 
 function stretchesOf(events: readonly ReportedEvent[]): Map<string, Stretch> {
@@ -191,7 +211,7 @@ function stretchesOf(events: readonly ReportedEvent[]): Map<string, Stretch> {
     stretches.set(place, stretch);
     stretch.first = Math.min(stretch.first, offset);
     stretch.last = Math.max(stretch.last, offset);
-    stretch.events.set(offset, { delivered: new Set(), acknowledged: new Set() });
+    stretch.events.set(offset, { delivered: new Map(), away: new Map(), acknowledged: new Set() });
   }
   return stretches;
 }

@@ -57,7 +57,8 @@ export function createWebhookWrites({ writer }: { writer: LogWriter }): WebhookW
     });
   }
 
-  const store = async ({ sql }: LogTransaction, webhook: StoredWebhook) =>
+  // Results of posts change what is failing, without the lock of the organization.
+  const store = async ({ sql }: LogTransaction, { failing: _, ...webhook }: StoredWebhook) =>
     await sql.rows.update("webhook", ["org", "id"], [write(webhook)]);
 
   return {
@@ -70,9 +71,13 @@ export function createWebhookWrites({ writer }: { writer: LogWriter }): WebhookW
           const before = webhooks.find((one) => one.id === id);
           if (before === undefined && webhooks.length >= most) return { result: { outcome: "too_many" } };
           const base = before ?? { org, id, ref, secrets: [{ secret, endsAt: null }], createdAt: now };
-          const webhook: StoredWebhook = { ...base, url, events, waitMs, until, disabledAt: null };
+          const isSame = before?.url === url && before.disabledAt === null;
+          const failing = isSame ? before.failing : null;
+          const webhook: StoredWebhook = { ...base, url, events, waitMs, until, disabledAt: null, failing };
           if (before === undefined) await sql.rows.insert("webhook", [write(webhook)]);
           else await store(transaction, webhook);
+          if (before !== undefined && !isSame)
+            await sql.rows.update("webhook", ["org", "id"], [write({ org, id, failing })]);
           if (events.includes("users.presence")) await followPresence(sql, { org, webhook: webhook.ref });
           if (before?.disabledAt != null) await sql.run(lookAgain, org, webhook.ref, now);
           const left = [...webhooks.filter((one) => one !== before), webhook];

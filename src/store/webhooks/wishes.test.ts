@@ -29,6 +29,7 @@ const stored = (change: Partial<StoredWebhook>): StoredWebhook => ({
   secrets: [],
   createdAt: 1,
   disabledAt: null,
+  failing: null,
   ...change,
 });
 

@@ -31,14 +31,22 @@ export function readWishes(column: string): Wish[] {
   return JSON.parse(column);
 }
 
-/** The rows of `webhook_due` for an event: one for each webhook that waits for its kind, and none for a silent one. */
+/**
+ * The rows of `webhook_due` for an event: one for each webhook that waits for its kind, and none for a silent one. A message that grows
+ * is waited for from its last piece on.
+ */
 export function dueRows(
   wishes: readonly Wish[],
-  event: Pick<LogEvent, "org" | "kind" | "id"> & { createdAt: number; silent?: true | undefined },
+  event: Pick<LogEvent, "org" | "kind" | "id" | "isOpen"> & {
+    createdAt: number;
+    silent?: true | undefined;
+    piece?: { of: string; isDone: boolean } | undefined;
+  },
   offset: number,
 ): Row[] {
-  const { org, kind, id, createdAt, silent } = event;
-  if (silent) return [];
+  const { org, createdAt, silent, isOpen, piece } = event;
+  if (silent || isOpen) return [];
+  const { kind, id } = piece?.isDone ? { kind: "message" as const, id: piece.of } : event;
   const waiting = wishes.filter(({ kinds }) => kinds.includes(kind));
   return waiting.map(({ webhook, waitMs }) => ({ org, offset, webhook, event_id: id, due_at: createdAt + waitMs }));
 }

@@ -3,9 +3,12 @@ import { openFeed } from "../../harness/clients/sse.ts";
 import type { SystemMessageReport } from "../../harness/clients/wire.ts";
 import { eventually } from "../../harness/deadline.ts";
 import { uniqueId } from "../../harness/random.ts";
+import { expectProblem } from "../../harness/reading/expectations.ts";
 import { filesWith } from "../../harness/reading/files.ts";
 import { useHerald } from "../../harness/servers/herald.ts";
+import { createKey } from "../../harness/servers/keys.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
+import { proposing } from "../../harness/servers/proposing.ts";
 import { scheduling } from "../../harness/servers/scheduling.ts";
 import { importInto } from "../transfer/lines.ts";
 
@@ -63,9 +66,9 @@ test("what was taken back or has expired is in no file of the database, no answe
 
 test("no word of an erased user is in any file, answer or log line, also of imported and system messages", async () => {
   const org = await createOrganization(herald());
-  const named = ["name", "sent", "edited", "system", "past", "deleted", "later"];
+  const named = ["name", "sent", "edited", "system", "past", "deleted", "later", "proposed"];
   const words = named.map((word) => uniqueId(`secret-${word}`));
-  const [name = "", sent = "", edited = "", system = "", past = "", deleted = "", later = ""] = words;
+  const [name = "", sent = "", edited = "", system = "", past = "", deleted = "", later = "", proposed = ""] = words;
   await herald().admin("PUT", org.path("users", "alice"), { name });
   const [cid, other] = [await org.conversation(["alice", "bob"]), await org.conversation(["alice", "bob"])];
   const { server_mid: id } = await org.sent("alice", { cid, body: sent, x: { word: sent } });
@@ -80,6 +83,13 @@ test("no word of an erased user is in any file, answer or log line, also of impo
   const send_at = new Date(Date.now() + 86_400_000).toISOString();
   await put("two", { send_at, request: messageOf("alice", { cid, body: later }) });
   await scheduling(org).ended("one");
+  const { key: agent } = await createKey(herald(), { scopes: ["message:propose"] });
+  const proposals = proposing(org);
+  const wish = { request: messageOf("alice", { cid, body: proposed }), reason: `${proposed} because` };
+  for (const pid of ["waiting", "rejected", "approved"])
+    expect((await proposals.put(pid, wish, agent)).status).toBe(201);
+  expect((await proposals.reject("rejected", undefined, { reason: proposed })).body.state).toBe("rejected");
+  expect((await proposals.approve("approved")).body.state).toBe("approved");
   for (const word of words) expect(filesWith(herald().dataDir, word)).not.toEqual([]);
   expect((await herald().admin("DELETE", `${org.path("users", "alice")}?messages=erase`)).status).toBe(204);
   for (const word of words)
@@ -88,6 +98,7 @@ test("no word of an erased user is in any file, answer or log line, also of impo
       () => `${word} to be gone from ${filesWith(herald().dataDir, word)}`,
     );
   expect((await get("two")).body).toMatchObject({ state: "cancelled", request: null });
+  for (const pid of ["waiting", "rejected", "approved"]) expectProblem(await proposals.get(pid), 404, "not_found");
   const report = await herald().admin<SystemMessageReport>("GET", org.path("system-messages", "notice"));
   expect(report.body.system_message).toMatchObject({ _id: "notice", from: "alice", x: {} });
   const paths = [org.path("export"), org.path("messages", id), org.path("conversations", cid, "messages")];

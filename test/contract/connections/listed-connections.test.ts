@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { UserConnectionList } from "../../../src/contract/presence.ts";
-import { expectClosed } from "../../harness/clients/socket.ts";
+import { expectClosed, openSocket } from "../../harness/clients/socket.ts";
 import { eventually } from "../../harness/deadline.ts";
-import { expectProblem } from "../../harness/reading/expectations.ts";
+import { expectProblem, ISO_MILLISECONDS } from "../../harness/reading/expectations.ts";
 import { useHerald } from "../../harness/servers/herald.ts";
 import { callWith, createKey } from "../../harness/servers/keys.ts";
 import { createOrganization, type Organization } from "../../harness/servers/organization.ts";
@@ -39,9 +39,28 @@ describe("the connections of a user", () => {
   test("are none of a user who is offline; of an unknown one there is no list", async () => {
     const org = await createOrganization(herald());
     await org.user("offline");
-    expect((await listOf(org, "offline")).body).toEqual({ items: [] });
+    expect((await listOf(org, "offline")).body).toEqual({ items: [], last_ended: null, last_refused: null });
     expectProblem(await listOf(org, "nobody"), 404, "user_not_found");
     expectProblem(await close(org, "nobody", "1"), 404, "user_not_found");
+  });
+
+  test("that have ended leave their time and close code, and so does a token that was refused", async () => {
+    const org = await createOrganization(herald());
+    using phone = await org.socket("alice");
+    const token = await org.token("alice");
+    const [{ connection_id: id = "" } = {}] = (await listOf(org, "alice")).body.items;
+    expect((await close(org, "alice", id)).status).toBe(204);
+    await expectClosed(phone, 1012);
+    const told = await eventually(async () => {
+      const { body } = await listOf(org, "alice");
+      return body.items.length === 0 && body.last_ended !== null ? body : undefined;
+    }, "the end of the connection");
+    const at = expect.stringMatching(ISO_MILLISECONDS);
+    expect(told).toEqual({ items: [], last_ended: { at, code: 1012 }, last_refused: null });
+    await herald().admin("PUT", org.path("users", "alice"), { blocked: true });
+    using refused = await openSocket(herald().url, { headers: { Authorization: `Bearer ${token}` } });
+    await expectClosed(refused, 4403);
+    expect((await listOf(org, "alice")).body.last_refused).toEqual({ at, check: "blocked" });
   });
 
   test("are closed one by one, so that the client comes back with what it missed", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { openSocket } from "../../harness/clients/socket.ts";
 import type { OnlineUser, Page } from "../../harness/clients/wire.ts";
 import { eventually } from "../../harness/deadline.ts";
-import { expectProblem } from "../../harness/reading/expectations.ts";
+import { expectProblem, ISO_MILLISECONDS } from "../../harness/reading/expectations.ts";
 import { useHerald } from "../../harness/servers/herald.ts";
 import { createOrganization, type Organization, readList } from "../../harness/servers/organization.ts";
 
@@ -90,6 +90,25 @@ describe("the online users", () => {
       { id: "bob", connections: 1 },
     ]);
     await org.expectNothingElse(phone, plain, stream);
+  });
+
+  test("are listed with when they were last seen if requested", async () => {
+    const org = await createOrganization(herald());
+    await org.user("dora");
+    using phone = await org.socket("alice");
+    const query = "?uids=alice,dora&last_seen=true";
+    expect(await online(org, query)).toEqual([
+      { id: "alice", connections: 1, last_seen: null },
+      { id: "dora", connections: 0, last_seen: null },
+    ]);
+    phone.close();
+    const alice = await eventually(async () => {
+      const [one] = await online(org, query);
+      return one?.last_seen != null ? one : undefined;
+    }, "when she was last seen");
+    expect(alice).toEqual({ id: "alice", connections: 0, last_seen: expect.stringMatching(ISO_MILLISECONDS) });
+    using _again = await org.socket("alice");
+    expect(await online(org, "?last_seen=true")).toEqual([{ ...alice, connections: 1 }]);
   });
 
   test("are counted, with their connections", async () => {

@@ -206,14 +206,18 @@ describe("with HERALD_ALLOWED_ORIGINS", () => {
 });
 
 describe("the response headers for browsers", () => {
-  test("pages may run nothing, load nothing, not be framed, and use only their own styles", async () => {
-    for (const path of ["/docs", "/docs/realtime", "/docs/errors"]) {
+  test("pages may load nothing, not be framed, and use only their own styles and script", async () => {
+    for (const path of ["/docs", "/docs/api/messages", "/docs/realtime", "/docs/errors"]) {
       const { headers, text } = await herald().http<string>("GET", path);
       const style = /<style>(.*)<\/style>/s.exec(text)?.[1] ?? "";
-      const hash = createHash("sha256").update(style).digest("base64");
+      const script = /<script>(.*)<\/script>/s.exec(text)?.[1] ?? "";
+      const [styleHash, scriptHash] = [style, script].map((part) => createHash("sha256").update(part).digest("base64"));
       expect(headers.get("content-security-policy")?.split("; ")).toEqual([
         "default-src 'none'",
-        `style-src 'sha256-${hash}'`,
+        `script-src 'sha256-${scriptHash}' 'self'`,
+        `style-src 'sha256-${styleHash}'`,
+        "connect-src 'self'",
+        "require-trusted-types-for 'script'",
         "base-uri 'none'",
         "form-action 'none'",
         "frame-ancestors 'none'",

@@ -33,7 +33,10 @@ const json = "Content-Type: application/json";
 /** Every route, and two addresses outside the router. */
 const lines = [
   ...operations.map(({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, "x")}`),
-  ...["/", "/docs", "/console", "/console/assets/x.js", "/ws", "/sse", "/nowhere"].map((path) => `GET ${path}`),
+  ...["/", "/docs", "/docs/x/y", "/llms.txt", "/console", "/console/assets/x.js", "/ws", "/sse", "/nowhere"].map(
+    (path) => `GET ${path}`,
+  ),
+  "POST /mcp",
 ];
 
 describe("a `Content-Length` that is sent twice", () => {

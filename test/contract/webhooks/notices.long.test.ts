@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { ISO_MILLISECONDS } from "../../harness/reading/expectations.ts";
 import { useHerald } from "../../harness/servers/herald.ts";
+import { createKey } from "../../harness/servers/keys.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
+import { proposing } from "../../harness/servers/proposing.ts";
 import { type Answers, type HookDelivery, hooksOf, startReceiver } from "../../harness/servers/receiver.ts";
 import { scheduling } from "../../harness/servers/scheduling.ts";
 
@@ -84,6 +86,36 @@ describe("scheduled.failed", () => {
     } as never);
     await ended("fine");
     expect(receiver.received).toHaveLength(1);
+  });
+});
+
+describe("proposal.waiting", () => {
+  test("tells that a proposal waits, once, and nothing that it says", async () => {
+    using context = await setUp(["proposal.waiting"]);
+    const { org, receiver } = context;
+    const { put, approve, messageOf, systemOf } = proposing(org);
+    const cid = await org.conversation(["alice", "bob"]);
+    const { id: proposed_by, key } = await createKey(herald(), { scopes: ["message:propose"] });
+    const wish = { request: messageOf("alice", { cid, body: "x" }), reason: "why" };
+    for (let again = 0; again < 2; again++) await put("one", wish, key);
+    await approve("one");
+    await put("two", { request: systemOf("bob", { uids: ["alice"] }) }, key);
+    const told = (await receiver.first(2)).map(({ webhook }) => webhook);
+    expect(told.toSorted((one, other) => (one.timestamp < other.timestamp ? -1 : 1))).toEqual(
+      [
+        { id: "one", senderId: "alice", cid },
+        { id: "two", senderId: "bob", cid: null },
+      ].map((proposal) => ({
+        id: expect.any(String),
+        type: "proposal.waiting",
+        timestamp: expect.stringMatching(ISO_MILLISECONDS),
+        data: {
+          organizationId: org.id,
+          proposal: { ...proposal, proposed_by, expires_at: expect.stringMatching(ISO_MILLISECONDS) },
+        },
+      })) as never,
+    );
+    expect(await context.hooks.deliveries("push")).toHaveLength(2);
   });
 });
 

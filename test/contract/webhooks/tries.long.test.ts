@@ -30,12 +30,17 @@ describe("a post that fails", () => {
     const [first] = await receiver.first(1);
     const [waiting] = await hooks.deliveriesWhen("push", ([one]) => one?.tries === 1);
     expect(waiting).toMatchObject({ state: "waiting", last_try: { status: 500, answer: "no" } });
+    const at = waiting?.last_try?.at ?? "";
+    const hook = async () => (await hooks.call<Hook>("GET", ["push"])).body;
+    const failing = { since: at, at, status: 500, error: "the receiver answered 500" };
+    expect(await hook()).toMatchObject({ state: "active", failing });
     const [, second] = await receiver.first(2);
     expect(second?.webhook).toEqual(first?.webhook as never);
     const seconds = [first, second].map((one) => Number(one?.headers.get("webhook-timestamp")));
     expect((seconds[1] ?? 0) - (seconds[0] ?? 0)).toBeWithin(4, 8);
     const [done] = await hooks.deliveriesWhen("push", ([one]) => one?.state === "delivered");
     expect(done).toMatchObject({ tries: 2, next_try_at: null, last_try: { status: 200, answer: "yes" } });
+    expect((await hook()).failing).toBeNull();
   });
 
   test("switches its webhook off with 410, until it is put again; then it can be redelivered", async () => {
@@ -45,11 +50,16 @@ describe("a post that fails", () => {
     const [failed] = await hooks.deliveriesWhen("push", ([one]) => one?.state === "failed");
     const hook = (await hooks.call<Hook>("GET", ["push"])).body;
     expect([hook.state, hook.disabled_at]).toEqual(["disabled", expect.any(String)]);
+    expect(hook.failing).toMatchObject({
+      since: failed?.last_try?.at,
+      status: 410,
+      error: "the receiver answered 410",
+    });
     await send("while it is off");
     const redeliver = ["push", "deliveries", failed?.id ?? "", "redeliver"];
     expectProblem(await hooks.call<Problem>("POST", redeliver), 422, "invalid_request");
     const on = await hooks.call<Hook>("PUT", ["push"], { url: receiver.url, wait_seconds: 1 });
-    expect([on.status, on.body.state]).toEqual([200, "active"]);
+    expect([on.status, on.body.state, on.body.failing]).toEqual([200, "active", null]);
     const again = await hooks.call<HookDelivery>("POST", redeliver);
     expect([again.status, again.body.state, again.body.tries]).toEqual([202, "waiting", 0]);
     const [, second] = await receiver.first(2);

@@ -32,6 +32,32 @@ async function sendLast(org: Organization): Promise<string> {
 }
 
 describe("a webhook is told", () => {
+  test("of a message that grows once it is complete: all of it, and who has not got its last piece", async () => {
+    using context = await setUp();
+    const { org, receiver } = context;
+    const cid = await org.conversation(["agent", "bob", "carol"]);
+    using bob = await org.socket("bob");
+    const { server_mid: id } = await org.sent("agent", { cid, body: "one ", open: true });
+    await org.appended("agent", { id, offset: 4, text: "two" });
+    for (let heard = 0; heard < 2; heard++) await bob.next();
+    await bob.close();
+    using carol = await org.socket("carol");
+    const last = await sendLast(org); // which waits as long as it would
+    const [first] = await receiver.first(1);
+    expect(first?.webhook.data).toMatchObject({ message: { _id: last } });
+    await org.appended("agent", { id, offset: 7, text: ".", done: true });
+    expect(await carol.next()).toMatchObject({ message_append: { done: true } });
+    const [, second] = await receiver.first(2);
+    expect(second?.webhook.data).toMatchObject({
+      message: { _id: id, body: "one two." },
+      unreached: [
+        { uid: "agent", reason: "offline" },
+        { uid: "bob", reason: "offline" },
+      ],
+    });
+    expect(dataOf(second?.webhook)).not.toHaveProperty("message.open");
+  });
+
   test("who has not got a message, with exactly what the recipients see", async () => {
     using context = await setUp();
     const { org, receiver } = context;

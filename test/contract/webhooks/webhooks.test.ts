@@ -32,6 +32,7 @@ describe("a webhook", () => {
       state: "active",
       created_at: expect.stringMatching(ISO_MILLISECONDS),
       disabled_at: null,
+      failing: null,
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
     });
     const { secret: _, ...shown } = created.body;
@@ -167,6 +168,28 @@ describe("a test of a webhook", () => {
     expect(receiver.received.length).toBe(2);
     expect((await deliveries("push", "failed")).length).toBe(3);
     expect(await deliveries("push", "delivered")).toEqual([]);
+  });
+
+  test("that fails makes the webhook fail, since the first failure and because of the last, until one is delivered", async () => {
+    const statuses = [204, 500, 503, 204];
+    using receiver = startReceiver((count) => new Response(null, { status: statuses[count - 1] ?? 500 }));
+    const { call, toReceiver } = await setUp();
+    const { failing } = await toReceiver("push", receiver);
+    expect(failing).toBeNull();
+    const post = async () => {
+      const { last_try } = (await call<HookDelivery>("POST", ["push", "test"])).body;
+      const { body } = await call<Hook>("GET", ["push"]);
+      expect((await call<Page<Hook>>("GET", [])).body.items).toEqual([body]);
+      return { at: last_try?.at, state: body.state, failing: body.failing };
+    };
+    expect(await post()).toMatchObject({ state: "active", failing: null });
+    const first = await post();
+    const { at: since = "" } = first;
+    expect(first.failing).toEqual({ since, at: since, status: 500, error: "the receiver answered 500" });
+    const second = await post();
+    expect(second).toMatchObject({ state: "active", failing: { since, at: second.at, status: 503 } });
+    expect((await call<Hook>("PUT", ["push"], { url: receiver.url })).body.failing).toEqual(second.failing);
+    expect(await post()).toMatchObject({ state: "active", failing: null });
   });
 
   test("goes nowhere if the name leads to a private address", async () => {

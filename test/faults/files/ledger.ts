@@ -9,6 +9,8 @@ const pauseMs = 20;
 const answerWithinMs = 20_000;
 const recoverWithinMs = 10_000;
 const stepsBefore = 20;
+/** A refused upload that has more to come may be closed before its client has read the answer (RFC 9112, section 9.6). */
+const alwaysAnsweredBytes = 1024 * 1024;
 
 /** An organization of its own, whose files are uploaded, named by messages and downloaded while their store fails. */
 export type FilesLedger = {
@@ -44,9 +46,23 @@ export async function openFilesLedger({ nodes, refusal, isUnreadable, sizes }: O
   let stop = async () => {};
   let steps = 0;
 
+  /** The answer to an upload; `undefined` if a large one was broken off without one. */
+  async function answerTo(node: ClusterNode, bytes: Uint8Array<ArrayBuffer>) {
+    try {
+      return await filesOf({ ...org, herald: node.herald }).upload("a", bytes);
+    } catch (cause) {
+      if (bytes.length <= alwaysAnsweredBytes)
+        throw new Error(`an upload of ${bytes.length} bytes: ${cause}`, { cause });
+      counts.brokenOff++;
+      return undefined;
+    }
+  }
+
   async function upload(node: ClusterNode, random: Random): Promise<void> {
     const bytes = contentOf(random, random.integer(...(random.integer(1, 10) === 1 ? sizes.large : sizes.small)));
-    const { status, text, body } = await filesOf({ ...org, herald: node.herald }).upload("a", bytes);
+    const answer = await answerTo(node, bytes);
+    if (answer === undefined) return;
+    const { status, text, body } = answer;
     if (status === refusal) counts.refused++;
     else if (status !== 201) wrong.push(`an upload was answered ${status}: ${text}`);
     else {

@@ -5,6 +5,7 @@ import { diskFullEmbedded, diskFullPostgres } from "./disk-full.ts";
 import { failoverSynchronous, failoverWithLag, restoredBackup } from "./failover.ts";
 import { filesDiskFull, filesStoreAway } from "./files.ts";
 import { freezeNode } from "./freeze-node.ts";
+import { growingMessages } from "./growing-messages.ts";
 import { killNode } from "./kill-node.ts";
 import { natsFrozen, natsKilled } from "./nats.ts";
 import { natsLineCut, natsLineFrozen, natsPartition } from "./nats-partition.ts";
@@ -12,6 +13,7 @@ import { outboxAway, outboxKilled, outboxStoreKilled } from "./outbox.ts";
 import { postgresFastRestart, postgresFrozen, postgresImmediateRestart, postgresOutOfConnections } from "./postgres.ts";
 import { postgresLineCut, postgresLineFrozen, postgresLineSlow } from "./postgres-line.ts";
 import { postgresReadOnly } from "./postgres-read-only.ts";
+import { proposals } from "./proposals.ts";
 import { healthyReader, reconnectStorm, slowReader } from "./readers.ts";
 import { sameId } from "./same-id.ts";
 import { scheduledSends } from "./scheduled-sends.ts";
@@ -39,6 +41,8 @@ export const scenarios: readonly AnyScenario[] = [
   freezeNode,
   sameId,
   scheduledSends,
+  proposals,
+  growingMessages,
   outboxKilled,
   outboxAway,
   outboxStoreKilled,

@@ -1,42 +1,27 @@
 import { eventually } from "../../harness/deadline.ts";
 import type { Random } from "../../harness/random.ts";
-import type { ClusterNode } from "../../harness/servers/cluster.ts";
 import type { Organization } from "../../harness/servers/organization.ts";
+import { callAny } from "../any-node.ts";
 import { defineScenario, type Size } from "../scenario.ts";
 import { type ClusterStage, onCluster } from "../stages.ts";
 
 const sendsOf: Record<Size, number> = { short: 40, long: 200 };
-const callMayTakeMs = 15_000;
 
 /** The ids that were scheduled in a round, and those of which a cancellation was answered 204. */
 type Round = { ids: string[]; cancelled: Set<string> };
 
 type ScheduleStage = ClusterStage & { rounds: Round[] };
 
-/** Calls any node that answers, again and again. */
-async function call(nodes: readonly ClusterNode[], random: Random, method: string, path: string, body?: object) {
-  return await eventually(
-    async () => {
-      const node = random.pick(nodes);
-      if (!node.isRunning()) return undefined;
-      try {
-        const answer = await node.herald.admin<{ state?: string; code?: string }>(method, path, body);
-        return answer.status < 500 && answer.status !== 429 ? answer : undefined;
-      } catch {
-        return undefined; // the node has died, and the outcome is unknown
-      }
-    },
-    `${method} ${path} to be answered`,
-    callMayTakeMs,
-  );
-}
-
 async function scheduleAll({ nodes }: ScheduleStage, org: Organization, ids: string[], sendAt: number, random: Random) {
   const send_at = new Date(sendAt).toISOString();
   for (const id of ids) {
     const message = { cid: "room", body: id };
     const request = { organizationId: org.id, senderId: "the sender", message };
-    const { status, text } = await call(nodes, random, "PUT", org.path("scheduled", id), { send_at, request });
+    const { status, text } = await callAny(nodes, random, {
+      method: "PUT",
+      path: org.path("scheduled", id),
+      body: { send_at, request },
+    });
     if (status > 201) throw new Error(`${id} was not scheduled: ${text}`);
   }
 }
@@ -46,7 +31,7 @@ async function cancelSome({ nodes }: ScheduleStage, org: Organization, { ids, ca
   const some = ids.filter((_, index) => index % 2 === 0);
   await Promise.all(
     some.map(async (id) => {
-      const { status } = await call(nodes, random, "DELETE", org.path("scheduled", id));
+      const { status } = await callAny(nodes, random, { method: "DELETE", path: org.path("scheduled", id) });
       if (status === 204) cancelled.add(id);
     }),
   );
@@ -82,7 +67,7 @@ export const scheduledSends = defineScenario({
     const round = stage.rounds.at(-1);
     if (round === undefined) return;
     for (const id of round.ids) {
-      const read = () => call(stage.nodes, random, "GET", org.path("scheduled", id));
+      const read = () => callAny(stage.nodes, random, { method: "GET", path: org.path("scheduled", id) });
       const isOver = async () => ((await read()).body.state === "waiting" ? undefined : true);
       await eventually(isOver, `${id} to be over`);
     }

@@ -64,6 +64,15 @@ export type Event = {
   message_delete?: MessageDelete;
   system_message_delete?: { ids: string[]; from: string; t: number };
   message_read?: MessageRead;
+  message_append?: {
+    id: string;
+    cid: string;
+    from: string;
+    offset: number;
+    text: string;
+    done: boolean;
+    t: number;
+  };
   message_reactions_update?: { mid: string; cid: string; from: string; add?: string; remove?: string };
   system_message_read?: { ids: string[]; seen: boolean; t: number };
   last_activity?: Record<string, number>;
@@ -103,6 +112,7 @@ export type SocketResponse = {
   messages?: ShownMessage[];
   users?: UserView[];
   last_activity?: Record<string, number>;
+  reactions?: Record<string, string[]>;
   cursor?: string | null;
   error?: SocketError;
 };
@@ -121,8 +131,27 @@ export type ScheduledSend = {
   server_mid: string | null;
   problem: Problem | null;
 };
+export type Proposal = {
+  id: string;
+  state: "waiting" | "approved" | "rejected" | "failed" | "expired";
+  request: Record<string, unknown> | null;
+  reason: string | null;
+  proposed_by: string;
+  created_at: string;
+  expires_at: string;
+  decided_by: string | null;
+  decided_at: string | null;
+  decision_reason: string | null;
+  server_mid: string | null;
+  problem: Problem | null;
+};
 export type Page<T> = { items: T[]; cursor: string | null };
-export type OnlineUser = { id: string; connections: number; devices?: (string | null)[] };
+export type OnlineUser = {
+  id: string;
+  connections: number;
+  devices?: (string | null)[];
+  last_seen?: string | null;
+};
 export type Node = {
   id: string;
   name: string | null;
@@ -135,6 +164,8 @@ export type Node = {
   organizations: number;
   lag_events: number;
   lag_checked_at: string | null;
+  refusals: { keys: number; tokens: number };
+  problems: { kind: string; since: string }[];
   figures: {
     sends: number;
     send_errors: number;

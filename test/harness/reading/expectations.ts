@@ -13,6 +13,7 @@ export function expectProblem(answer: Answer<unknown>, status: number, code: str
   expect(problem.code).toBe(code);
   expect(answer.headers.get("content-type") ?? "").toMatch(/^application\/problem\+json\b/);
   const members = ["type", "title", "status", "detail", "code", "request_id", ...(status === 422 ? ["errors"] : [])];
+  if (code === "append_conflict") members.push("length");
   expect(Object.keys(problem).sort()).toEqual(members.sort());
   expect(problem.type).toBe(`/docs/errors#${code}`);
   expect(problem.status).toBe(status);

@@ -14,7 +14,7 @@ export type Fold = {
  * Folds what a receiver was told of presence, in the order of `seq`; `undefined` while one is missing. Throws if a `seq` stands for two
  * posts, or if somebody comes who is there or goes who is not.
  */
-export function foldPresence(received: readonly Received[]): Fold | undefined {
+export function foldPresence(received: readonly Pick<Received, "webhook">[]): Fold | undefined {
   const posts = new Map<number, Received["webhook"]>();
   for (const { webhook } of received) {
     if (webhook.type !== "users.presence") continue;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Problem } from "../clients/wire.ts";
-import { DEADLINE_MS, within } from "../deadline.ts";
+import { within } from "../deadline.ts";
 import { clusterSettings, nodesOfCluster, workersOfService } from "./on-cluster.ts";
 
 const root = resolve(import.meta.dir, "../../..");
@@ -229,11 +229,7 @@ export async function startHerald(options: HeraldOptions = {}): Promise<Herald> 
     pid: child.pid,
     async stop() {
       child.kill("SIGTERM");
-      const code = await within(
-        child.exited,
-        () => `herald to end after SIGTERM; its logs:\n${logs()}`,
-        DEADLINE_MS * 2,
-      );
+      const code = await within(child.exited, () => `herald to end after SIGTERM; its logs:\n${logs()}`);
       await output;
       if (code !== 0) throw new Error(`herald ended with code ${code} after SIGTERM; its logs:\n${logs()}`);
     },

@@ -39,6 +39,10 @@ export type Organization = {
   /** Changes the sender's reactions to a message. */
   react<T = Done>(senderId: string, messageReaction: MessageInput): Promise<Answer<T>>;
   reacted(senderId: string, mid: string, change: { add?: string; remove?: string }): Promise<void>;
+  /** Appends to an open message, or completes it; returns any answer. */
+  append<T = Done & { length: number }>(senderId: string, messageAppend: MessageInput): Promise<Answer<T>>;
+  /** Like `append`, and expects 200. Returns the length. */
+  appended(senderId: string, messageAppend: MessageInput): Promise<number>;
   /** Takes messages back, with a body that may be given in full. */
   recall<T = Done>(senderId: string, messageDelete: MessageInput): Promise<Answer<T>>;
   recalled(senderId: string, cid: string, ...ids: string[]): Promise<void>;
@@ -80,6 +84,8 @@ export async function createOrganization(herald: Herald, id: string = uniqueId("
     herald.admin("PUT", "/admin/message/read", { organizationId: id, senderId, messageRead: { cid, ids } });
   const edit: Organization["edit"] = (senderId, messageEdit) =>
     herald.admin("PUT", "/admin/message", { organizationId: id, senderId, messageEdit });
+  const append: Organization["append"] = (senderId, messageAppend) =>
+    herald.admin("PUT", "/admin/message/append", { organizationId: id, senderId, messageAppend });
   const react: Organization["react"] = (senderId, messageReaction) =>
     herald.admin("PUT", "/admin/message/reaction", { organizationId: id, senderId, messageReaction });
   const recall: Organization["recall"] = (senderId, messageDelete) =>
@@ -162,6 +168,12 @@ export async function createOrganization(herald: Herald, id: string = uniqueId("
       if (answer.status !== 200) throw new Error(`the read was refused with ${answer.status}: ${answer.text}`);
     },
     edit,
+    append,
+    async appended(senderId, messageAppend) {
+      const { status, text, body } = await append(senderId, messageAppend);
+      if (status !== 200) throw new Error(`the piece was refused with ${status}: ${text}`);
+      return body.length;
+    },
     react,
     async reacted(senderId, mid, change) {
       const { status, text } = await react(senderId, { mid, ...change });

@@ -20,6 +20,7 @@ export type Hook = {
   state: string;
   created_at: string;
   disabled_at: string | null;
+  failing: { since: string; at: string; status: number | null; error: string } | null;
   secret?: string;
 };
 

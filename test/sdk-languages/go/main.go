@@ -34,6 +34,7 @@ func main() {
 	directory(ctx, client)
 	tokens(ctx, client)
 	keys(ctx, client)
+	proposals(ctx, client)
 	operators(ctx, client)
 	for _, kind := range []string{"message", "edit", "recall", "read", "system"} {
 		expect(<-heard == kind, "the feed lacks "+kind)
@@ -227,6 +228,19 @@ func keys(ctx context.Context, client *herald.Client) {
 	expect(rotated.Key != created.Key && must(client.GetKey(ctx, created.ID)).Name == "shop", rotated)
 	expect(len(collect(client.Keys(ctx))) == 1, "keys")
 	succeed(client.RevokeKey(ctx, created.ID))
+}
+
+func proposals(ctx context.Context, client *herald.Client) {
+	fields := herald.CreateKeyRequest{Name: "agent", Scopes: []herald.Scope{herald.ScopeMessagePropose}, Organization: herald.Value(org)}
+	agent := must(herald.New(herald.Options{URL: os.Getenv("URL"), Key: must(client.CreateKey(ctx, fields)).Key}))
+	wish := herald.PutProposalRequest{Reason: "why", Request: herald.Send{OrganizationID: org, SenderID: "alice", Message: &herald.NewMessage{CID: "general", Body: "may I?"}}}
+	for _, id := range []string{"one", "two"} {
+		expect(must(agent.Propose(ctx, org, id, wish)).State == herald.ProposalStateWaiting, id)
+	}
+	expect(len(collect(agent.Proposals(ctx, org, herald.ProposalStateWaiting))) == 2, "two wait")
+	expect(must(client.ApproveProposal(ctx, org, "one", herald.DecideProposalRequest{})).State == herald.ProposalStateApproved, "approved")
+	expect(must(client.RejectProposal(ctx, org, "two", herald.DecideProposalRequest{Reason: "no"})).State == herald.ProposalStateRejected, "rejected")
+	expect(*must(client.GetProposal(ctx, org, "two")).DecisionReason == "no", "why not")
 }
 
 func operators(ctx context.Context, client *herald.Client) {

@@ -141,6 +141,14 @@ const hearsStep = z.union([
   z.strictObject({ hears: z.literal("edit"), id: z.string(), body: z.string(), within }),
   z.strictObject({ hears: z.literal("recall"), ids: z.array(z.string()), within }),
   z.strictObject({ hears: z.literal("read"), ids: z.array(z.string()), from: z.string(), within }),
+  z.strictObject({
+    hears: z.literal("reactions"),
+    id: z.string(),
+    from: z.string(),
+    add: z.string().optional(),
+    remove: z.string().optional(),
+    within,
+  }),
   z.strictObject({ hears: z.literal("system_recall"), ids: z.array(z.string()), from: z.string(), within }),
   z.strictObject({ hears: z.literal("system_read"), ids: z.array(z.string()), seen: z.boolean(), within }),
   z

@@ -59,6 +59,14 @@ export function createSubject({ heard, throwsOn, rejectsOn, urls, token, ...give
     onMessageEdit: ({ id, body }) => heard({ hears: "edit", id, body }),
     onMessageDelete: ({ ids }) => heard({ hears: "recall", ids }),
     onMessageRead: ({ ids, from }) => heard({ hears: "read", ids, from }),
+    onMessageReactions: ({ mid: id, from, add, remove }) =>
+      heard({
+        hears: "reactions",
+        id,
+        from,
+        ...(add !== undefined && { add }),
+        ...(remove !== undefined && { remove }),
+      }),
     onSystemMessageDelete: ({ ids, from }) => heard({ hears: "system_recall", ids, from }),
     onSystemMessageRead: ({ ids, seen }) => heard({ hears: "system_read", ids, seen }),
     onStateChange: (state, { code }) => heard({ hears: "state", state, ...(code !== undefined && { code }) }),

@@ -1,5 +1,5 @@
 /** @jsxImportSource react */
-import { StrictMode, useState } from "react";
+import { memo, StrictMode, useState } from "react";
 import { createRoot } from "react-dom/client";
 import {
   HeraldProvider,
@@ -9,6 +9,7 @@ import {
   useInbox,
   useSystemMessages,
 } from "../../../sdk/react.ts";
+import type { ShownMessage } from "../../../sdk/views/views.ts";
 
 // The page of the tests: what the hooks return, as text.
 const given = new URLSearchParams(location.hash.slice(1));
@@ -19,15 +20,24 @@ function Connection() {
   return <p id="connection">{[state, code, reason].filter(Boolean).join(" ")}</p>;
 }
 
+/** How often the entries of messages were rendered, by their texts then. */
+const rendered: Record<string, number> = {};
+
+const Entry = memo(({ message: { body, edited_at: edited, isOpen } }: { message: ShownMessage }) => {
+  rendered[body] = (rendered[body] ?? 0) + 1;
+  return <li>{`${body}${edited === undefined ? "" : " (edited)"}${isOpen ? " …" : ""}`}</li>;
+});
+Object.assign(globalThis, { rendered });
+
 function Thread() {
-  const { messages, hasOlder, unread, error, loadOlder, markRead } = useConversation(cid);
+  const { messages, hasOlder, isLoaded, unread, error, loadOlder, markRead } = useConversation(cid);
   return (
     <section>
       <p id="unread">{unread}</p>
       <p id="error">{error instanceof Error ? error.message : ""}</p>
-      <ol id="thread">
-        {messages.map(({ _id, body, edited_at: edited }) => (
-          <li key={_id}>{edited === undefined ? body : `${body} (edited)`}</li>
+      <ol id="thread" aria-busy={!isLoaded}>
+        {messages.map((message) => (
+          <Entry key={message._id} message={message} />
         ))}
       </ol>
       {hasOlder && (

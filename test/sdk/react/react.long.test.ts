@@ -74,6 +74,9 @@ describe.if(chromium !== undefined)("the hooks in Chromium, in StrictMode, from 
     );
   const threadShows = (page: Page, ...bodies: string[]) => shows(page, "thread", bodies.join("\n"));
 
+  const renderedIn = (page: Page, body: string) =>
+    page.evaluate((text) => (globalThis as { rendered?: Record<string, number> }).rendered?.[text], body);
+
   async function reconnect(line: SpoiltLine) {
     line.cut();
     await line.mend();
@@ -106,6 +109,29 @@ describe.if(chromium !== undefined)("the hooks in Chromium, in StrictMode, from 
     await send("four");
     await page.getByRole("button", { name: "Toggle" }).click();
     await threadShows(page, "two, edited (edited)", "three", "four");
+    expect(app.complaints).toEqual([]);
+  });
+
+  test("a message that grows is shown as it does, and only its own entry is rendered again", async () => {
+    await using app = await open(pages.url.origin);
+    const { org, cid, page, line } = app;
+    await page.locator("#thread[aria-busy=false]").waitFor({ state: "attached" }); // or what is read renders "one" again
+    await org.sent("alice", { cid, body: "one" });
+    const { server_mid: id } = await org.sent("alice", { cid, body: "two", open: true });
+    await threadShows(page, "one", "two …");
+    await shows(page, "unread", "1");
+    const before = await renderedIn(page, "one");
+    await org.appended("alice", { id, offset: 3, text: " and" });
+    await threadShows(page, "one", "two and …");
+    line.cut();
+    await org.appended("alice", { id, offset: 7, text: " a" });
+    await line.mend();
+    await threadShows(page, "one", "two and a …");
+    await org.appended("alice", { id, offset: 9, text: " half", done: true });
+    await threadShows(page, "one", "two and a half");
+    await shows(page, "unread", "2");
+    expect(await renderedIn(page, "one")).toBe(before);
+    expect(await renderedIn(page, "two and a half")).toBeGreaterThan(0);
     expect(app.complaints).toEqual([]);
   });
 

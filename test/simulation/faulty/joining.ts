@@ -57,8 +57,8 @@ export const subscribesBeforeReplay = withPart({
 
 export const replaysWhatWasSeen = withRecovery(({ resumeAfter }) => ({
   async resumeAfter(absence, since) {
-    const offset = await resumeAfter(absence, since);
-    return offset === undefined ? undefined : offset - 1;
+    const resumption = await resumeAfter(absence, since);
+    return resumption && { ...resumption, offset: resumption.offset - 1 };
   },
 }));
 

@@ -1,6 +1,6 @@
 import type { LogEvent } from "../../../src/contract/log/log-event.ts";
 import type { MessageReadEvent } from "../../../src/contract/messages/reads.ts";
-import { type Commit, lastsAt, type Move, markKey, type Organization } from "../models/organization.ts";
+import { lastsAt, type Move, markKey, type Organization } from "../models/organization.ts";
 
 const mostNamed = 100;
 
@@ -18,17 +18,19 @@ export function* judgeReads({ id: org, commits, lost, blankedAt, purgedUpTo }: O
   const hadEnded = ({ offset, id }: LogEvent) =>
     lost.some((life) => life.blankedAt.has(offset) && life.commits[offset]?.event.id === id);
 
-  /** What a mark has passed, unless it has ended, also in a log that was lost, or was removed, or its author has left. */
-  function passedBy({ cid, uid, read_to }: Move, before: number, at: number): Commit[] {
-    return commits.slice(Math.max(before, purgedUpTo) + 1, read_to + 1).flatMap((commit) => {
-      if (commit?.told?.kind !== "message" || commit.event.cid !== cid) return [];
-      const { sender } = commit.told;
-      const isThere =
-        (blankedAt.get(commit.event.offset) ?? Number.POSITIVE_INFINITY) > at && lastsAt(commit.event, at);
-      return isThere && !hadEnded(commit.event) && sender !== uid && members.get(cid)?.has(sender) === true
-        ? [commit]
-        : [];
+  /**
+   * Whose authors are told: of the newest messages of others that a mark has passed, those that have not ended, also in a log
+   * that was lost, and whose author has not left.
+   */
+  function passedBy({ cid, uid, read_to }: Move, before: number, at: number): LogEvent[] {
+    const ofOthers = commits.slice(Math.max(before, purgedUpTo) + 1, read_to + 1).flatMap((commit) => {
+      if (commit?.told?.kind !== "message" || commit.event.cid !== cid || commit.told.sender === uid) return [];
+      return [{ event: commit.event, sender: commit.told.sender }];
     });
+    const isThere = (event: LogEvent) =>
+      (blankedAt.get(event.offset) ?? Number.POSITIVE_INFINITY) > at && lastsAt(event, at) && !hadEnded(event);
+    const told = ofOthers.slice(-mostNamed).filter(({ sender }) => members.get(cid)?.has(sender) === true);
+    return told.map(({ event }) => event).filter(isThere);
   }
 
   for (const commit of commits) {
@@ -56,7 +58,7 @@ export function* judgeReads({ id: org, commits, lost, blankedAt, purgedUpTo }: O
       if (move.read_to <= before)
         yield `the mark of ${move.uid} in ${move.cid} moves from ${before} to ${move.read_to}`;
       if (move.read_to > event.offset) yield `the mark of ${move.uid} in ${move.cid} is beyond the log`;
-      for (const { event: passed } of passedBy(move, before, at).slice(-mostNamed))
+      for (const passed of passedBy(move, before, at))
         if (!named.has(`${move.uid} ${passed.id}`) && !lostNames.has(`${move.uid} ${passed.id}`))
           yield `the mark of ${move.uid} in ${move.cid} passes ${passed.id}, of which nobody is told`;
       marks.set(markKey(org, move), move.read_to);

@@ -31,7 +31,12 @@ export type BusModel = {
   mend(): void;
 };
 
-type Options = { random: Random; climate: Climate; product: Product; now(): number };
+type Options = {
+  random: Random;
+  climate: Pick<Climate, "forgeries" | "unsigning"> & { bus: Pick<Climate["bus"], "loss" | "doubles" | "lateMs"> };
+  product: Pick<Product, "createSigner" | "createSignedTexts">;
+  now(): number;
+};
 
 const secret = "the secret that all nodes of the database share";
 

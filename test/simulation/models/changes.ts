@@ -79,11 +79,11 @@ export function createPayloads() {
     return filling;
   }
 
-  /** The payload of the event with this id that tells the change. */
-  return (id: string, change: Change): string => {
+  /** The payload of the event with this id that tells the change, at a time. */
+  return (id: string, change: Change, at: number): string => {
     switch (change.kind) {
       case "message":
-        return `{"message":{"_id":"${id}","body":"${fillingOf(change.bytes)}"}}`;
+        return messagePayload({ ...change, id, at, body: fillingOf(change.bytes) });
       case "system":
         return systemMessage(id, change, fillingOf(change.bytes));
       case "read":
@@ -102,6 +102,18 @@ export function createPayloads() {
         return JSON.stringify(change.end);
     }
   };
+}
+
+/** The payload of a message. */
+export function messagePayload({
+  id,
+  body,
+  sender,
+  cid,
+  at,
+}: Record<"id" | "body" | "sender" | "cid", string> & { at: number }) {
+  const created = new Date(at).toISOString();
+  return `{"message":{"_id":"${id}","body":"${body}","from":"${sender}","cid":"${cid}","attachments":[],"created_at":"${created}"}}`;
 }
 
 function systemMessage(id: string, { sender, kept, isSilent = false }: SystemMessage, text: string): string {

@@ -3,7 +3,8 @@ import type { Session } from "../../../src/services/sessions/sessions.ts";
 import type { Random } from "../../harness/random.ts";
 import type { Climate } from "../climate.ts";
 import type { Database } from "./database.ts";
-import { type Node, tokenOf } from "./node.ts";
+import type { Node } from "./node.ts";
+import { tokenOf } from "./surroundings.ts";
 import { pause } from "./time.ts";
 
 const healthyBytesPerMs = 1024 * 1024;

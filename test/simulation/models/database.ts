@@ -1,8 +1,10 @@
 import type { MembershipChange, SessionEnd } from "../../../src/contract/log/control-events.ts";
 import type { LogEvent } from "../../../src/contract/log/log-event.ts";
 import { logStart } from "../../../src/contract/log/log-place.ts";
+import { blankedPayload } from "../../../src/contract/messages/changes.ts";
+import { firstIdOf } from "../../../src/lib/text/ids.ts";
 import type { UnreadMessage } from "../../../src/store/reads/ports.ts";
-import { type Change, createPayloads, idIn, type SystemRecall, textsOf } from "./changes.ts";
+import { type Change, createPayloads, idIn, messagePayload, type SystemRecall, textsOf } from "./changes.ts";
 import { createExpiries, type ExpiryFlaw } from "./expiries.ts";
 import { createInboxReads } from "./inbox-reads.ts";
 import { followInboxes, type InboxFlaw, planSystemRecalls } from "./inbox-rows.ts";
@@ -27,7 +29,20 @@ const pageBytes = 4 * 1024 * 1024;
 export type Database = ReturnType<typeof createDatabase>;
 
 /** Bugs that are to be found. With `keepsTexts`, a recall is told, and its messages stay. */
-export type Flaws = { keepsTexts?: boolean; inboxes?: InboxFlaw | undefined; expiry?: ExpiryFlaw | undefined };
+export type Flaws = {
+  keepsTexts?: boolean;
+  inboxes?: InboxFlaw | undefined;
+  expiry?: ExpiryFlaw | undefined;
+  feeds?: FeedFlaw | undefined;
+};
+
+/** Bugs of what feeds read that are to be found: texts that are gone are shown, or nothing of them. */
+export type FeedFlaw = "show what is gone" | "leave out what is gone";
+
+/** A UUIDv7 of a time that tells how many came before it. */
+function idOf(at: number, count: number): string {
+  return `${firstIdOf(at).slice(0, -12)}${count.toString(16).padStart(12, "0")}`;
+}
 
 /** Creates a database without organizations. */
 export function createDatabase(now: () => number, flaws: Flaws = {}) {
@@ -62,7 +77,7 @@ export function createDatabase(now: () => number, flaws: Flaws = {}) {
 
   /** The event of a change at an offset; nothing is stored yet. */
   function prepare(org: string, offset: number, change: Change): LogEvent {
-    const id = `${org}-${++ids}`;
+    const id = idOf(now(), ++ids);
     const isTold = flaws.expiry !== "tells nobody" || !("hasExpired" in change);
     const event: LogEvent = {
       org,
@@ -70,7 +85,7 @@ export function createDatabase(now: () => number, flaws: Flaws = {}) {
       kind: isTold ? change.kind : "blank",
       id,
       cid: "cid" in change ? change.cid : undefined,
-      payload: isTold ? payloadOf(id, change) : "",
+      payload: isTold ? payloadOf(id, change, now()) : "",
       uids: "uids" in change ? change.uids : undefined,
       expiresAt: expiryOf(org, change),
     };
@@ -104,7 +119,7 @@ export function createDatabase(now: () => number, flaws: Flaws = {}) {
         text.hasExpired ||= told !== undefined && "hasExpired" in told;
       } else {
         text.edit = offset;
-        text.payload = `{"message":{"_id":"${about}","body":"edited by ${id}"}}`;
+        text.payload = messagePayload({ id: about, body: `edited by ${id}`, sender: senderOf(about), cid, at });
         editedTexts.set(about, (editedTexts.get(about) ?? new Set()).add(text.payload));
       }
     }
@@ -184,6 +199,19 @@ export function createDatabase(now: () => number, flaws: Flaws = {}) {
     return found;
   }
 
+  /** An event as feeds read it: what has lost its text, or has expired, says only who sent it when. */
+  function shownToFeeds(event: LogEvent): LogEvent {
+    const commit = get(event.org).commits[event.offset];
+    if (commit === undefined || (event.kind !== "blank" && lastsAt(event, now()))) return event;
+    const { kind, payload } = commit.event;
+    if (flaws.feeds === "show what is gone") return commit.event;
+    if (flaws.feeds === "leave out what is gone") return { ...event, kind: "blank", payload: "" };
+    const blank = kind === "message" || kind === "system" ? blankedPayload(payload) : undefined;
+    return blank === undefined
+      ? { ...event, kind: "blank", payload: "" }
+      : { ...event, kind, payload: blank, expiresAt: undefined };
+  }
+
   function senderOf(id: string): string {
     const change = changes.get(id);
     return change !== undefined && "sender" in change ? change.sender : "";
@@ -217,6 +245,13 @@ export function createDatabase(now: () => number, flaws: Flaws = {}) {
     },
     readAfter: (org: string, offset: number, limit: number, maxBytes: number) =>
       within(maxBytes, stored(org, offset, get(org).head, () => true).slice(0, limit)),
+    readShown: (org: string, offset: number, limit: number, maxBytes: number) =>
+      within(
+        maxBytes,
+        stored(org, offset, get(org).head, () => true)
+          .slice(0, limit)
+          .map(shownToFeeds),
+      ),
     snapshot(org: string, uid: string) {
       const { participants, validAfter } = get(org);
       const { offset: head, id: headId } = headOf(get(org));

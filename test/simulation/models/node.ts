@@ -9,20 +9,21 @@ import type { Inboxes } from "../../../src/services/messages/inboxes.ts";
 import type { Session } from "../../../src/services/sessions/sessions.ts";
 import type { Identity } from "../../../src/services/sessions/tokens.ts";
 import type { Random } from "../../harness/random.ts";
-import { type Climate, maxRecoveredMs } from "../climate.ts";
+import { type Climate, maxRecoveredMs, retentionMs } from "../climate.ts";
 import type { Product } from "../product.ts";
 import type { BusEnd } from "./bus.ts";
 import type { Database } from "./database.ts";
+import { type FeedWire, openFeed } from "./feed.ts";
 import { watchLateWrites } from "./late-writes.ts";
 import { startNodeExpiry } from "./node-expiry.ts";
 import { createNodeInboxes } from "./node-inboxes.ts";
 import { type Link, openWebSocket, type SocketTopics, type Wire } from "./socket.ts";
 import { openStream } from "./stream.ts";
+import { createSockets, createTokens, limitsWith, neverUsed, quietBus, quietSurroundings } from "./surroundings.ts";
 import { createThreadModel, type WatchedThread } from "./thread.ts";
 import { pause } from "./time.ts";
 
 const dayMs = 24 * 3600 * 1000;
-const sessionMs = dayMs;
 const backlogBytes = 4 * 1024 * 1024;
 const partMark = joinIds("", "shard", "");
 
@@ -43,6 +44,8 @@ export type Node = {
    * connection.
    */
   connect(wire: Wire, wish: { token: string; since: string | undefined; isStream: boolean }): () => void;
+  /** Follows what an organization delivers, after a cursor; returns the function that breaks the connection. */
+  follow(wire: FeedWire, org: string, after: string | undefined): () => void;
   /** Learns of what it has committed and will expire. */
   expect(events: readonly LogEvent[]): void;
   /** `kill -9`: what it was about to do is never done. */
@@ -74,11 +77,6 @@ type Options = {
   onError(error: unknown): void;
 };
 
-/** A user's token in the simulation; `attempt` makes it unique. */
-export function tokenOf(identity: { org: string; uid: string; issuedAt: number; attempt: number }): string {
-  return JSON.stringify(identity);
-}
-
 export function createNode(options: Options): Node {
   const { name, product, database, bus, random, now, store, climate, onSession, onCommit, note, onError } = options;
   const { maxRecovered, ledgerFails } = climate;
@@ -107,13 +105,7 @@ export function createNode(options: Options): Node {
   /** The token of each identity. */
   const signed = new WeakMap<Identity, string>();
   const sessions = product.createSessions({
-    tokens: {
-      issue: neverUsed,
-      async verify(token) {
-        const { org, uid, issuedAt }: { org: string; uid: string; issuedAt: number } = JSON.parse(token);
-        return { org, uid, issuedAt, expiresAt: now() + sessionMs };
-      },
-    },
+    tokens: createTokens(now),
     standing: { snapshot: (org, uid) => ask(() => reads.snapshot(org, uid)) },
     users: { ensure: neverUsed },
     refusals: { admit: () => undefined, note: () => undefined },
@@ -166,24 +158,19 @@ export function createNode(options: Options): Node {
   const inboxes = createNodeInboxes(writing);
   const expiry = climate.expiring > 0 ? startNodeExpiry(writing) : undefined;
   const dependencies: Parameters<Product["createGateway"]>[0] = {
+    ...quietSurroundings,
     bus: {
       ...bus,
+      ...quietBus,
       subscribe: (org, handler) => bus.subscribe(org, (hint: Hint) => (node.isAlive ? handler(hint) : undefined)),
-      respond: () => undefined, // nobody asks who is connected
-      watchWith: () => undefined, // or waits for a delivery
-      tellActivity: () => undefined, // or hears of users
-      followActivity: () => () => undefined,
-      tellTyping: () => undefined,
-      followTyping: () => () => undefined,
     },
-    ratesOf: () => ({ requests: 0, messages: 0 }),
     thread,
     databaseClock,
     log: {
       heads: (orgs) => ask(() => reads.heads(orgs)),
       readFrom: (org, offset, limit) => ask(() => reads.readFrom(org, offset, limit)),
       readAfter: (...of) => ask(() => reads.readAfter(...of)),
-      readShown: neverUsed,
+      readShown: (...of) => ask(() => reads.readShown(...of)),
     },
     sessions: {
       requireUnrevoked: () => undefined,
@@ -198,39 +185,30 @@ export function createNode(options: Options): Node {
         return session;
       },
     },
-    organizationLimits: {
-      know: () => undefined,
-      limitsOf: () => ({ requestsPerSecond: 0, messagesPerSecond: 0, connections: 0, storedBytes: 0 }),
-    },
     recovery: product.createRecovery({
       missed: {
         findMessage: (org, id) => ask(() => reads.findMessage(org, id)),
         countMissed: (...of) => ask(() => reads.countMissed(...of)),
-        readMissed: (...of) =>
-          ask(() => reads.readMissed(...of).map((event) => ({ ...event, cid: event.cid ?? "", isRecipient: true }))),
+        findGrown: async () => [], // no message grows here
+        readGrown: async () => [],
+        readMissed: (org, uid, after, upTo, limit, maxBytes) =>
+          ask(() =>
+            reads
+              .readMissed(org, uid, after, upTo, limit, maxBytes)
+              .map((event) => ({ ...event, cid: event.cid ?? "", isRecipient: true })),
+          ),
       },
       inboxes: {
         countMissedKept: (...of) => ask(() => inboxReads.countMissedKept(...of)),
         readMissedKept: (...of) => ask(() => inboxReads.readMissedKept(...of)),
       },
+      hidings: { hiddenAmong: () => ask(() => new Set<string>()) },
       maxMessages: maxRecovered,
       maxDays: maxRecoveredMs / dayMs,
       clock,
     }),
     history: { messagesFor: neverUsed, conversationsOf: neverUsed },
-    receipts: { acknowledge: neverUsed },
-    reads: { markAs: neverUsed },
     inboxes,
-    fileAddresses: { urlsOf: neverUsed },
-    acquaintances: {
-      usersByIds: neverUsed,
-      participantsByCids: neverUsed,
-      idsAmong: neverUsed,
-      lastSeen: neverUsed,
-      lastSeenAmong: neverUsed,
-    },
-    presence: { onlineAmong: neverUsed },
-    lastSeen: { note: () => undefined },
     ledger: {
       played: expectHeard,
       playedTo: failSometimes,
@@ -238,43 +216,38 @@ export function createNode(options: Options): Node {
       renew: () => undefined,
       flush: neverUsed,
     },
-    feedStarts: { now: neverUsed, resume: neverUsed },
+    feedStarts: product.createFeedStarts({
+      standing: { snapshot: (org, uid) => ask(() => reads.snapshot(org, uid)) },
+      log: {
+        heads: (orgs) => ask(() => reads.heads(orgs)),
+        readFrom: (org, offset, limit) => ask(() => reads.readFrom(org, offset, limit)),
+      },
+      organizations: { get: async (id) => ({ id, name: null, createdAt: 0 }) },
+      clock,
+      keepDays: retentionMs / dayMs,
+    }),
     clock: ownClock,
     steadyClock: clock,
-    clientAddress: () => "",
-    publicOriginOf: () => undefined,
-    allowedOrigins: new Set(),
-    onForbiddenOrigin: () => undefined,
-    limits: {
-      frameBytes: 65_536,
-      backlogBytes,
-      feedsPerOrganization: 100,
-      organizationBacklogBytes: Number.POSITIVE_INFINITY,
-      nodeBacklogBytes: Number.POSITIVE_INFINITY,
-      requestsPerWindow: Number.POSITIVE_INFINITY,
-      userRequests: Number.POSITIVE_INFINITY,
-      jsonDepth: 32,
-      pingMs: 25_000,
-      pongMs: 10_000,
-      connectionsPerUser: 20,
-      connectionsPerAddress: 1_000,
-    },
-    sockets: {
-      publish(topic, frame) {
-        if (topic.includes(partMark)) partWrites++;
-        let isSlow = false;
-        for (const socket of [...(topics.get(topic) ?? [])]) isSlow = socket.push(frame) || isSlow;
-        return isSlow ? -1 : frame.length;
-      },
-      countSubscribers: (topic) => topics.get(topic)?.size ?? 0,
-    },
+    limits: limitsWith(backlogBytes),
+    sockets: createSockets(topics, (topic) => {
+      if (topic.includes(partMark)) partWrites++;
+    }),
     nodeId: name,
     onBreak: (org, { played, head }) =>
       note(() => `${name} finds that ${org} was set back: it played ${played.id}, and the head is ${head.id}`),
     onError,
-    onRecovery: () => undefined,
   };
   const gateway = product.createGateway(dependencies, parts);
+
+  /** Holds a connection until its client breaks it. */
+  function hold(link: Link): () => void {
+    links.add(link);
+    return () => {
+      links.delete(link);
+      if (node.isAlive) link.cut();
+      else link.orphan();
+    };
+  }
 
   function openSocket(wire: Wire, request: object): Link {
     return openWebSocket({
@@ -300,12 +273,11 @@ export function createNode(options: Options): Node {
       const link = isStream
         ? openStream({ streams: gateway.streams, wire: lateWrites.watched(wire), token, since })
         : openSocket(wire, { request: { connect: { token, ...(since !== undefined && { since }) }, id: 1 } });
-      links.add(link);
-      return () => {
-        links.delete(link);
-        if (node.isAlive) link.cut();
-        else link.orphan();
-      };
+      return hold(link);
+    },
+    follow(wire, org, after) {
+      const { onCursor } = wire;
+      return hold(openFeed(gateway.feeds, Object.assign(lateWrites.watched(wire), { onCursor }), org, after));
     },
     kill() {
       node.isAlive = false;
@@ -339,8 +311,4 @@ function countFollowers(topics: SocketTopics, topic: string): number {
   let sockets = 0;
   for (const [name, { size }] of topics) if (name === topic || name.startsWith(`${topic}${partMark}`)) sockets += size;
   return sockets;
-}
-
-function neverUsed(): Promise<never> {
-  throw new Error("the simulation does not know this");
 }

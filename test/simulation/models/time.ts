@@ -6,7 +6,7 @@ const mostSteps = 200_000;
 
 /** Time that passes only on demand. Everything between two steps, including promises, happens at one instant. */
 export type SimulatedTime = {
-  /** Milliseconds since the beginning. */
+  /** Milliseconds since the beginning, or, if the date is simulated from a time on, that of the date. */
   now(): number;
   /** Runs everything that falls due within the next `ms`, in order. Throws if it never comes to rest. */
   pass(ms: number): void;
@@ -17,15 +17,16 @@ export type SimulatedTime = {
 };
 
 /**
- * Runs `work`, which must not wait for the real world, with simulated global timers. As the real event loop does not
- * turn, nothing but `work` sees them, and the same work always takes the same steps. The date is real, unless it is simulated, too.
+ * Runs `work`, which must not wait for the real world, with simulated global timers, and `Bun.sleep`. As the real event loop does not
+ * turn, nothing but `work` sees them, and the same work always takes the same steps. The date is real, unless it is simulated, too,
+ * from 1970 or `startsAt` on.
  */
 export function inSimulatedTime<Result>(
   work: (time: SimulatedTime) => Result,
-  { simulatesDate = false }: { simulatesDate?: boolean } = {},
+  { simulatesDate = false, startsAt = 0 }: { simulatesDate?: boolean; startsAt?: number } = {},
 ): Result {
   const clock: Clock = install({
-    now: 0,
+    now: startsAt,
     toFake: [
       "setTimeout",
       "clearTimeout",
@@ -37,6 +38,11 @@ export function inSimulatedTime<Result>(
       ...(simulatesDate ? (["Date"] as const) : []),
     ],
   });
+  const { sleep, randomUUIDv7 } = Bun;
+  Bun.sleep = (ms) => pause(Number(ms));
+  if (simulatesDate)
+    Bun.randomUUIDv7 = ((encoding = "hex", at = clock.now) =>
+      randomUUIDv7(encoding as "hex", at)) as typeof randomUUIDv7;
   let steps = 0;
   const passUntil = (ms: number, isOver: () => boolean) => {
     let hasPassed = false;
@@ -63,6 +69,7 @@ export function inSimulatedTime<Result>(
       },
     });
   } finally {
+    Object.assign(Bun, { sleep, randomUUIDv7 });
     clock.uninstall();
   }
 }

@@ -7,7 +7,8 @@ import { createLogWriter } from "../../../src/store/log/log-writer.ts";
 import { createScheduleReads } from "../../../src/store/schedule/schedule-reads.ts";
 import { createScheduleWrites } from "../../../src/store/schedule/schedule-writes.ts";
 import type { Driver } from "../../../src/store/sql/driver.ts";
-import { createDriverModel } from "./driver-model.ts";
+import { createDriverModel } from "../models/driver-model.ts";
+import type { ScheduleClimate } from "./climate.ts";
 
 /** What a node makes of a database. A faulty version has a bug to be found. */
 export const product = { createStore: createScheduleStore };
@@ -25,7 +26,8 @@ export type Node = Scheduling & {
   kill(): void;
 };
 
-type Options = Omit<Parameters<typeof createDriverModel>[0], "onCommit"> & {
+type Options = Omit<Parameters<typeof createDriverModel>[0], "climate" | "onCommit"> & {
+  climate: ScheduleClimate;
   product: Product;
   onCommit(): Promise<void>;
   onError(error: unknown): void;

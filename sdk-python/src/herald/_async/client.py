@@ -9,6 +9,7 @@ from .feed import AsyncFeed
 from .files import AsyncFiles
 from .keys import AsyncKeys
 from .messages import AsyncMessages
+from .proposals import AsyncProposals
 from .reports import AsyncReports
 from .schedule import AsyncSchedule
 from .server import AsyncServer
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 class AsyncHerald(
     AsyncMessages,
     AsyncSchedule,
+    AsyncProposals,
     AsyncDirectory,
     AsyncReports,
     AsyncKeys,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+from asyncio import Condition as AsyncCondition
 from asyncio import sleep
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 from typing import TypeAlias, TypeVar
 
 import httpx
@@ -28,6 +30,22 @@ async def each(source: Source[T]) -> AsyncGenerator[T, None]:
     else:
         for value in source:
             yield value
+
+
+def can_run_ahead(source: Source[T]) -> bool:
+    """Whether something else goes on while a value is taken: nothing does while a loop runs over what does not await."""
+    return isinstance(source, AsyncIterable)
+
+
+@asynccontextmanager
+async def beside(action: Callable[[], Awaitable[None]]) -> AsyncGenerator[None, None]:
+    """Runs an action at the same time as the block, and breaks it off with that."""
+    task = asyncio.ensure_future(action())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 async def within(seconds: float | None, action: Callable[[], Awaitable[T]]) -> T:
@@ -70,4 +88,14 @@ class AsyncConnections:
             await made.aclose()
 
 
-__all__ = ["AsyncClient", "AsyncConnections", "Source", "each", "sleep", "within"]
+__all__ = [
+    "AsyncClient",
+    "AsyncCondition",
+    "AsyncConnections",
+    "Source",
+    "beside",
+    "can_run_ahead",
+    "each",
+    "sleep",
+    "within",
+]

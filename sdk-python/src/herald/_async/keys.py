@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ..models import ApiKey, ApiKeyWithSecret, AuditEntry, AuditResult, CreateKeyRequest, OwnKey, RotateKeyRequest
+from ..models import ApiKey, ApiKeyWithSecret, AuditEntry, AuditResult, ConsoleSession, CreateKeyRequest, OwnKey, RotateKeyRequest
 from .caller import AsyncCaller, AsyncPages
 
 if TYPE_CHECKING:
@@ -44,6 +44,14 @@ class AsyncKeys(AsyncCaller):
     async def revoke_key(self, id: str) -> None:
         """Revokes a key. Every node refuses it within 5 seconds."""
         await self._run("deleteKey", (id,))
+
+    def sessions(self) -> AsyncPages[ConsoleSession]:
+        """The sessions of people in the console, the oldest first."""
+        return AsyncPages(self, "listSessions", ())
+
+    async def end_session(self, id: str) -> None:
+        """Ends the session of a person in the console. Every node refuses it from then on."""
+        await self._run("endSession", (id,))
 
     def audit(
         self,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from .._core.answers import sent_of
 from .._core.calls import call_of
 from .._core.operations import Operation
 from .._core.pieces import BatchPiece, Slicer, send_with_id
+from ..errors import HeraldError
 from ..models import (
+    AppendAnswer,
+    AppendRequest,
+    AppendRequestMessageAppend,
     BatchAnswer,
     DryRun,
     EditMessageRequest,
@@ -20,14 +24,17 @@ from ..models import (
     Send,
     SendMessageRequest,
     SendSystemMessageRequest,
+    TellTypingRequest,
     UpdateReactionsRequest,
 )
-from ..results import SentMessage, SentSystemMessage
+from ..results import PipedMessage, SentMessage, SentSystemMessage
 from .caller import AsyncCaller
-from .io import Source, each
+from .io import AsyncCondition, Source, beside, can_run_ahead, each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+_MOST_WAITING = 16_384  # characters
 
 
 class AsyncMessages(AsyncCaller):
@@ -86,6 +93,55 @@ class AsyncMessages(AsyncCaller):
         """Changes the body of a message of the sender. The same edit again changes nothing."""
         await self._run("editMessage", body=request)
 
+    async def append(self, **request: Unpack[AppendRequest]) -> int:
+        """Appends text to a message that was sent with `open`, or completes it with `done`. Returns the length of its text, in
+        code points, which is the `offset` of the next piece.
+
+        The same piece again changes nothing. A piece at another offset raises `HeraldError` with the code `append_conflict`
+        and the `length` to go on from.
+        """
+        answer = await self._call(AppendAnswer, "appendToMessage", body=request)
+        return answer["length"]
+
+    async def pipe(
+        self, pieces: Source[str], *, resume: bool = False, **request: Unpack[SendMessageRequest]
+    ) -> PipedMessage:
+        """Sends a message whose text comes in pieces, such as a model's answer. Returns when it is complete.
+
+        A piece is appended as soon as it comes, with the retries of any call. What comes meanwhile waits, up to 16,384
+        characters, and goes into the next call as one piece; `httpx` reads no answer before it has sent the whole request, so
+        one request for all pieces could not tell what is stored. If the client awaits and `pieces` does not, each piece is
+        stored before the next one is taken. If `pieces` raises an exception, the message is completed as it is.
+
+        With `resume`, it goes on with a message that an earlier attempt, such as a process that has died, began with the same
+        `id` and content. `pieces` yields the text again from its beginning: as much as is stored is left out, by its length
+        alone.
+        """
+        message = request["message"]
+        if resume and not message.get("id"):
+            raise ValueError("resume needs the id of the first attempt")
+        opened: SendMessageRequest = {**request, "message": {**message, "open": True}}
+        id = (await self.send_message(**opened))["ask"]["server_mid"]
+        most_waiting = _MOST_WAITING if can_run_ahead(pieces) else 0
+        growing = AsyncGrowing(self, opened, id, most_waiting=most_waiting, resume=resume)
+        async with beside(growing.store):
+            try:
+                async with aclosing(each(pieces)) as taken:
+                    async for piece in taken:
+                        await growing.write(piece)
+            except HeraldError:
+                await growing.leave()
+                raise
+            except Exception:
+                with suppress(Exception):  # the one from `pieces` is the reason
+                    await growing.done()
+                raise
+            except BaseException:
+                await growing.leave()
+                raise
+            await growing.done()
+        return PipedMessage(growing.id, growing.length)
+
     async def react(self, **request: Unpack[UpdateReactionsRequest]) -> None:
         """Changes a participant's reactions to a message. What is there already, or is not, changes nothing."""
         await self._run("updateReactions", body=request)
@@ -93,6 +149,7 @@ class AsyncMessages(AsyncCaller):
     async def recall_messages(self, **request: Unpack[RecallMessagesRequest]) -> None:
         """Takes messages of a conversation back, all of them or none: nobody can read them any more.
 
+        With the type `myself`, it hides them from the lists of the sender instead.
         If the answer is lost, the call is repeated, and then fails with `message_not_found`: they are gone already.
         """
         await self._run("recallMessages", body=request)
@@ -124,6 +181,13 @@ class AsyncMessages(AsyncCaller):
         """Checks a change of reactions, and returns who would hear it. Nothing is changed."""
         return await self._try("updateReactions", request)
 
+    async def tell_typing(self, **request: Unpack[TellTypingRequest]) -> None:
+        """Tells the other participants who are connected that a user is typing, or has stopped.
+
+        It holds until the next message of the user, or for 10 seconds. Nothing is stored, and it may be lost.
+        """
+        await self._run("tellTyping", body=request)
+
     async def try_recall(self, **request: Unpack[RecallMessagesRequest]) -> DryRun:
         """Checks a recall, and returns who would hear it. Nothing is changed."""
         return await self._try("recallMessages", request)
@@ -139,3 +203,108 @@ class AsyncMessages(AsyncCaller):
     async def _try(self, operation: Operation, request: object) -> DryRun:
         answer: Any = await self._call(dict, operation, query={"dry_run": True}, body=request)
         return cast(DryRun, answer["dry_run"])
+
+
+class AsyncGrowing:
+    """An open message, and how long it is, in code points. One writes to it while another stores what was written."""
+
+    def __init__(
+        self, messages: AsyncMessages, sent: SendMessageRequest, id: str, *, most_waiting: int, resume: bool
+    ) -> None:
+        self._messages = messages
+        self._sent = sent
+        self.id = id
+        self.length = len(sent["message"].get("body", ""))
+        self._most_waiting = most_waiting
+        self._resume = resume
+        self._to_leave_out = 0  # what is stored and still has to be written again
+        self._changed = AsyncCondition()
+        self._rest = ""  # what is not known to be stored
+        self._is_ending = False
+        self._is_left = False
+        self._is_over = False
+        self._failure: Exception | None = None
+
+    async def write(self, text: str) -> None:
+        """Adds text. Returns as soon as there is room for more. Raises what has ended the storing early."""
+        async with self._changed:
+            self._rest += text
+            self._leave_out()
+            self._changed.notify_all()
+            await self._changed.wait_for(lambda: self._is_over or len(self._rest) <= self._most_waiting)
+        if self._failure is not None:
+            raise self._failure
+
+    async def done(self) -> None:
+        """Completes the message. Raises what has ended the storing early."""
+        async with self._changed:
+            self._is_ending = True
+            self._changed.notify_all()
+            await self._changed.wait_for(lambda: self._is_over)
+        if self._failure is not None:
+            raise self._failure
+
+    async def leave(self) -> None:
+        """Ends the storing, and leaves the message open."""
+        async with self._changed:
+            self._is_left = True
+            self._changed.notify_all()
+
+    async def store(self) -> None:
+        """Appends what is written, until the message is done or left."""
+        try:
+            while not self._is_over:
+                await self._store_some()
+        except Exception as failure:
+            self._failure = failure
+        async with self._changed:
+            self._is_over = True
+            self._changed.notify_all()
+
+    async def _store_some(self) -> None:
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._rest != "" or self._is_ending or self._is_left)
+            text, done = self._rest, self._is_ending
+        if self._is_left:
+            self._is_over = True
+            return
+        try:
+            length = await self._append(text, done)
+        except HeraldError as error:
+            await self._note_conflict(error, text)
+            return
+        async with self._changed:
+            self.length = length
+            self._rest = self._rest[len(text) :]
+            self._is_over = done
+            self._changed.notify_all()
+
+    async def _note_conflict(self, error: HeraldError, text: str) -> None:
+        """Goes on where the text ends that an earlier attempt has stored. Raises the error if there is none."""
+        length = error.length
+        if error.code != "append_conflict" or length is None:
+            raise error
+        async with self._changed:
+            if length == self.length and text == "":
+                self._is_over = True  # all of it is there, and nothing fits any more: an earlier attempt has completed it
+            elif self._resume and length > self.length:
+                self._to_leave_out += length - self.length
+                self.length = length
+                self._leave_out()
+            else:
+                raise error
+            self._changed.notify_all()
+
+    def _leave_out(self) -> None:
+        """Leaves out what is written again of the text that is stored."""
+        left = self._rest[self._to_leave_out :]
+        self._to_leave_out -= len(self._rest) - len(left)
+        self._rest = left
+
+    async def _append(self, text: str, done: bool) -> int:
+        piece: AppendRequestMessageAppend = {"id": self.id, "offset": self.length, "text": text}
+        if done:
+            piece["done"] = True
+        return await self._messages.append(
+            organizationId=self._sent["organizationId"], senderId=self._sent["senderId"], messageAppend=piece
+        )

@@ -14,7 +14,6 @@ from ..models import (
     Recipient,
     RecipientState,
     SystemMessageReport,
-    UserConnection,
     UserConnectionList,
     UserView,
 )
@@ -53,13 +52,14 @@ class AsyncReports(AsyncCaller):
         return AsyncPages(self, "listSystemRecipients", (org, mid), {"state": state, "senderId": sender_id})
 
     def online(
-        self, org: str, *, uids: Sequence[str] | None = None, devices: bool = False
+        self, org: str, *, uids: Sequence[str] | None = None, devices: bool = False, last_seen: bool = False
     ) -> AsyncPages[OnlineUser]:
         """The users who are connected now, on all nodes, by id.
 
-        With `uids`, exactly those users; `connections` is 0 for who is offline or unknown. `devices` adds the `device_id`s.
+        With `uids`, exactly those users; `connections` is 0 for who is offline or unknown. `devices` adds the `device_id`s,
+        `last_seen` when each was last seen.
         """
-        return AsyncPages(self, "listOnline", (org,), {"uids": uids, "devices": devices})
+        return AsyncPages(self, "listOnline", (org,), {"uids": uids, "devices": devices, "last_seen": last_seen})
 
     async def count_online(self, org: str, *, uids: Sequence[str] | None = None) -> OnlineCount:
         """Counts the users who are connected now, on all nodes, or those of `uids`."""
@@ -70,9 +70,12 @@ class AsyncReports(AsyncCaller):
         body = {"organizationId": org, "limit": limit, "offset": offset}
         return (await self._call(OnlineUsers, "listOnlineUsers", body=body))["users"]
 
-    async def connections(self, org: str, uid: str) -> list[UserConnection]:
-        """Where a user is connected now, on all nodes, the oldest connection first."""
-        return (await self._call(UserConnectionList, "listConnections", (org, uid)))["items"]
+    async def connections(self, org: str, uid: str) -> UserConnectionList:
+        """Where a user is connected now, on all nodes (`items`, the oldest connection first).
+
+        `last_ended` is how the last connection ended, `last_refused` which check refused the last token.
+        """
+        return await self._call(UserConnectionList, "listConnections", (org, uid))
 
     async def close_connection(self, org: str, uid: str, connection_id: str) -> None:
         """Closes one connection of a user. Its client reconnects, and receives what it missed."""

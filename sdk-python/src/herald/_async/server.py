@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from .._core.calls import call_of
 from .._core.secrets import header_secret
-from ..models import Health, Node, NodeList
+from ..models import Health, Node, NodeHistory, NodeList
 from .caller import AsyncCaller
 
 
@@ -17,6 +17,10 @@ class AsyncServer(AsyncCaller):
     async def nodes(self) -> list[Node]:
         """The nodes, in the order in which they started."""
         return (await self._call(NodeList, "listNodes"))["items"]
+
+    async def node_history(self) -> NodeHistory:
+        """What all nodes did together in the last 30 minutes, as the node that answers has seen it since it started."""
+        return (await self._call(NodeList, "listNodes", query={"history": True}))["history"]
 
     async def get_health(self) -> Health:
         """Whether the process of the node that answers is alive."""

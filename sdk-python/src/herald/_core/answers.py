@@ -82,7 +82,17 @@ def problem_error(
         if isinstance(error, dict)
     ]
     request_id = request_id or problem.get("request_id")
-    return HeraldError(status, problem["code"], detail, request_id, errors, retry_after, "" if prefix else title)
+    length = problem.get("length")
+    return HeraldError(
+        status,
+        problem["code"],
+        detail,
+        request_id,
+        errors,
+        retry_after,
+        "" if prefix else title,
+        length=length if isinstance(length, int) else None,
+    )
 
 
 def unreachable(where: str, why: str, *, was_sent: bool = True) -> HeraldError:

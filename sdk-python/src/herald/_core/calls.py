@@ -16,7 +16,17 @@ Value = str | int | datetime | Sequence[str] | None
 """A value of a query. `None` leaves it out."""
 
 # What is no GET, PUT or DELETE, and may be repeated nevertheless.
-_SAFE: Final[frozenset[Operation]] = frozenset({"sendMessage", "sendSystemMessage", "sendBatch", "importLines", "createToken"})
+_SAFE: Final[frozenset[Operation]] = frozenset(
+    {
+        "sendMessage",
+        "sendSystemMessage",
+        "sendBatch",
+        "importLines",
+        "createToken",
+        "approveProposal",
+        "rejectProposal",
+    }
+)
 _MOST_WAIT = 30
 
 

@@ -10,6 +10,7 @@ from .feed import Feed
 from .files import Files
 from .keys import Keys
 from .messages import Messages
+from .proposals import Proposals
 from .reports import Reports
 from .schedule import Schedule
 from .server import Server
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 class Herald(
     Messages,
     Schedule,
+    Proposals,
     Directory,
     Reports,
     Keys,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from threading import Condition, Thread
 from time import sleep
 from typing import TypeAlias, TypeVar
 
@@ -21,6 +23,18 @@ Source: TypeAlias = Iterable[T]
 def each(source: Source[T]) -> Generator[T, None, None]:
     """Yields the values of a source."""
     yield from source
+
+
+def can_run_ahead(source: Source[T]) -> bool:
+    """Whether something else goes on while a value is taken: another thread does."""
+    return True
+
+
+@contextmanager
+def beside(action: Callable[[], None]) -> Generator[None, None, None]:
+    """Runs an action at the same time as the block, in a thread that must end by itself."""
+    Thread(target=action, name="herald-pipe", daemon=True).start()
+    yield
 
 
 def within(seconds: float | None, action: Callable[[], T]) -> T:
@@ -59,4 +73,14 @@ class Connections:
             made.close()
 
 
-__all__ = ["Client", "Connections", "Source", "each", "sleep", "within"]
+__all__ = [
+    "Client",
+    "Condition",
+    "Connections",
+    "Source",
+    "beside",
+    "can_run_ahead",
+    "each",
+    "sleep",
+    "within",
+]

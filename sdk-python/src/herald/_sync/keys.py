@@ -6,7 +6,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ..models import ApiKey, ApiKeyWithSecret, AuditEntry, AuditResult, CreateKeyRequest, OwnKey, RotateKeyRequest
+from ..models import ApiKey, ApiKeyWithSecret, AuditEntry, AuditResult, ConsoleSession, CreateKeyRequest, OwnKey, RotateKeyRequest
 from .caller import Caller, Pages
 
 if TYPE_CHECKING:
@@ -45,6 +45,14 @@ class Keys(Caller):
     def revoke_key(self, id: str) -> None:
         """Revokes a key. Every node refuses it within 5 seconds."""
         self._run("deleteKey", (id,))
+
+    def sessions(self) -> Pages[ConsoleSession]:
+        """The sessions of people in the console, the oldest first."""
+        return Pages(self, "listSessions", ())
+
+    def end_session(self, id: str) -> None:
+        """Ends the session of a person in the console. Every node refuses it from then on."""
+        self._run("endSession", (id,))
 
     def audit(
         self,

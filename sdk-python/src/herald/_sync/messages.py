@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from .._core.answers import sent_of
 from .._core.calls import call_of
 from .._core.operations import Operation
 from .._core.pieces import BatchPiece, Slicer, send_with_id
+from ..errors import HeraldError
 from ..models import (
+    AppendAnswer,
+    AppendRequest,
+    AppendRequestMessageAppend,
     BatchAnswer,
     DryRun,
     EditMessageRequest,
@@ -21,14 +25,17 @@ from ..models import (
     Send,
     SendMessageRequest,
     SendSystemMessageRequest,
+    TellTypingRequest,
     UpdateReactionsRequest,
 )
-from ..results import SentMessage, SentSystemMessage
+from ..results import PipedMessage, SentMessage, SentSystemMessage
 from .caller import Caller
-from .io import Source, each
+from .io import Condition, Source, beside, can_run_ahead, each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+_MOST_WAITING = 16_384  # characters
 
 
 class Messages(Caller):
@@ -87,6 +94,55 @@ class Messages(Caller):
         """Changes the body of a message of the sender. The same edit again changes nothing."""
         self._run("editMessage", body=request)
 
+    def append(self, **request: Unpack[AppendRequest]) -> int:
+        """Appends text to a message that was sent with `open`, or completes it with `done`. Returns the length of its text, in
+        code points, which is the `offset` of the next piece.
+
+        The same piece again changes nothing. A piece at another offset raises `HeraldError` with the code `append_conflict`
+        and the `length` to go on from.
+        """
+        answer = self._call(AppendAnswer, "appendToMessage", body=request)
+        return answer["length"]
+
+    def pipe(
+        self, pieces: Source[str], *, resume: bool = False, **request: Unpack[SendMessageRequest]
+    ) -> PipedMessage:
+        """Sends a message whose text comes in pieces, such as a model's answer. Returns when it is complete.
+
+        A piece is appended as soon as it comes, with the retries of any call. What comes meanwhile waits, up to 16,384
+        characters, and goes into the next call as one piece; `httpx` reads no answer before it has sent the whole request, so
+        one request for all pieces could not tell what is stored. If the client awaits and `pieces` does not, each piece is
+        stored before the next one is taken. If `pieces` raises an exception, the message is completed as it is.
+
+        With `resume`, it goes on with a message that an earlier attempt, such as a process that has died, began with the same
+        `id` and content. `pieces` yields the text again from its beginning: as much as is stored is left out, by its length
+        alone.
+        """
+        message = request["message"]
+        if resume and not message.get("id"):
+            raise ValueError("resume needs the id of the first attempt")
+        opened: SendMessageRequest = {**request, "message": {**message, "open": True}}
+        id = (self.send_message(**opened))["ask"]["server_mid"]
+        most_waiting = _MOST_WAITING if can_run_ahead(pieces) else 0
+        growing = Growing(self, opened, id, most_waiting=most_waiting, resume=resume)
+        with beside(growing.store):
+            try:
+                with closing(each(pieces)) as taken:
+                    for piece in taken:
+                        growing.write(piece)
+            except HeraldError:
+                growing.leave()
+                raise
+            except Exception:
+                with suppress(Exception):  # the one from `pieces` is the reason
+                    growing.done()
+                raise
+            except BaseException:
+                growing.leave()
+                raise
+            growing.done()
+        return PipedMessage(growing.id, growing.length)
+
     def react(self, **request: Unpack[UpdateReactionsRequest]) -> None:
         """Changes a participant's reactions to a message. What is there already, or is not, changes nothing."""
         self._run("updateReactions", body=request)
@@ -94,6 +150,7 @@ class Messages(Caller):
     def recall_messages(self, **request: Unpack[RecallMessagesRequest]) -> None:
         """Takes messages of a conversation back, all of them or none: nobody can read them any more.
 
+        With the type `myself`, it hides them from the lists of the sender instead.
         If the answer is lost, the call is repeated, and then fails with `message_not_found`: they are gone already.
         """
         self._run("recallMessages", body=request)
@@ -125,6 +182,13 @@ class Messages(Caller):
         """Checks a change of reactions, and returns who would hear it. Nothing is changed."""
         return self._try("updateReactions", request)
 
+    def tell_typing(self, **request: Unpack[TellTypingRequest]) -> None:
+        """Tells the other participants who are connected that a user is typing, or has stopped.
+
+        It holds until the next message of the user, or for 10 seconds. Nothing is stored, and it may be lost.
+        """
+        self._run("tellTyping", body=request)
+
     def try_recall(self, **request: Unpack[RecallMessagesRequest]) -> DryRun:
         """Checks a recall, and returns who would hear it. Nothing is changed."""
         return self._try("recallMessages", request)
@@ -140,3 +204,108 @@ class Messages(Caller):
     def _try(self, operation: Operation, request: object) -> DryRun:
         answer: Any = self._call(dict, operation, query={"dry_run": True}, body=request)
         return cast(DryRun, answer["dry_run"])
+
+
+class Growing:
+    """An open message, and how long it is, in code points. One writes to it while another stores what was written."""
+
+    def __init__(
+        self, messages: Messages, sent: SendMessageRequest, id: str, *, most_waiting: int, resume: bool
+    ) -> None:
+        self._messages = messages
+        self._sent = sent
+        self.id = id
+        self.length = len(sent["message"].get("body", ""))
+        self._most_waiting = most_waiting
+        self._resume = resume
+        self._to_leave_out = 0  # what is stored and still has to be written again
+        self._changed = Condition()
+        self._rest = ""  # what is not known to be stored
+        self._is_ending = False
+        self._is_left = False
+        self._is_over = False
+        self._failure: Exception | None = None
+
+    def write(self, text: str) -> None:
+        """Adds text. Returns as soon as there is room for more. Raises what has ended the storing early."""
+        with self._changed:
+            self._rest += text
+            self._leave_out()
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._is_over or len(self._rest) <= self._most_waiting)
+        if self._failure is not None:
+            raise self._failure
+
+    def done(self) -> None:
+        """Completes the message. Raises what has ended the storing early."""
+        with self._changed:
+            self._is_ending = True
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._is_over)
+        if self._failure is not None:
+            raise self._failure
+
+    def leave(self) -> None:
+        """Ends the storing, and leaves the message open."""
+        with self._changed:
+            self._is_left = True
+            self._changed.notify_all()
+
+    def store(self) -> None:
+        """Appends what is written, until the message is done or left."""
+        try:
+            while not self._is_over:
+                self._store_some()
+        except Exception as failure:
+            self._failure = failure
+        with self._changed:
+            self._is_over = True
+            self._changed.notify_all()
+
+    def _store_some(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._rest != "" or self._is_ending or self._is_left)
+            text, done = self._rest, self._is_ending
+        if self._is_left:
+            self._is_over = True
+            return
+        try:
+            length = self._append(text, done)
+        except HeraldError as error:
+            self._note_conflict(error, text)
+            return
+        with self._changed:
+            self.length = length
+            self._rest = self._rest[len(text) :]
+            self._is_over = done
+            self._changed.notify_all()
+
+    def _note_conflict(self, error: HeraldError, text: str) -> None:
+        """Goes on where the text ends that an earlier attempt has stored. Raises the error if there is none."""
+        length = error.length
+        if error.code != "append_conflict" or length is None:
+            raise error
+        with self._changed:
+            if length == self.length and text == "":
+                self._is_over = True  # all of it is there, and nothing fits any more: an earlier attempt has completed it
+            elif self._resume and length > self.length:
+                self._to_leave_out += length - self.length
+                self.length = length
+                self._leave_out()
+            else:
+                raise error
+            self._changed.notify_all()
+
+    def _leave_out(self) -> None:
+        """Leaves out what is written again of the text that is stored."""
+        left = self._rest[self._to_leave_out :]
+        self._to_leave_out -= len(self._rest) - len(left)
+        self._rest = left
+
+    def _append(self, text: str, done: bool) -> int:
+        piece: AppendRequestMessageAppend = {"id": self.id, "offset": self.length, "text": text}
+        if done:
+            piece["done"] = True
+        return self._messages.append(
+            organizationId=self._sent["organizationId"], senderId=self._sent["senderId"], messageAppend=piece
+        )

@@ -15,7 +15,6 @@ from ..models import (
     Recipient,
     RecipientState,
     SystemMessageReport,
-    UserConnection,
     UserConnectionList,
     UserView,
 )
@@ -54,13 +53,14 @@ class Reports(Caller):
         return Pages(self, "listSystemRecipients", (org, mid), {"state": state, "senderId": sender_id})
 
     def online(
-        self, org: str, *, uids: Sequence[str] | None = None, devices: bool = False
+        self, org: str, *, uids: Sequence[str] | None = None, devices: bool = False, last_seen: bool = False
     ) -> Pages[OnlineUser]:
         """The users who are connected now, on all nodes, by id.
 
-        With `uids`, exactly those users; `connections` is 0 for who is offline or unknown. `devices` adds the `device_id`s.
+        With `uids`, exactly those users; `connections` is 0 for who is offline or unknown. `devices` adds the `device_id`s,
+        `last_seen` when each was last seen.
         """
-        return Pages(self, "listOnline", (org,), {"uids": uids, "devices": devices})
+        return Pages(self, "listOnline", (org,), {"uids": uids, "devices": devices, "last_seen": last_seen})
 
     def count_online(self, org: str, *, uids: Sequence[str] | None = None) -> OnlineCount:
         """Counts the users who are connected now, on all nodes, or those of `uids`."""
@@ -71,9 +71,12 @@ class Reports(Caller):
         body = {"organizationId": org, "limit": limit, "offset": offset}
         return (self._call(OnlineUsers, "listOnlineUsers", body=body))["users"]
 
-    def connections(self, org: str, uid: str) -> list[UserConnection]:
-        """Where a user is connected now, on all nodes, the oldest connection first."""
-        return (self._call(UserConnectionList, "listConnections", (org, uid)))["items"]
+    def connections(self, org: str, uid: str) -> UserConnectionList:
+        """Where a user is connected now, on all nodes (`items`, the oldest connection first).
+
+        `last_ended` is how the last connection ended, `last_refused` which check refused the last token.
+        """
+        return self._call(UserConnectionList, "listConnections", (org, uid))
 
     def close_connection(self, org: str, uid: str, connection_id: str) -> None:
         """Closes one connection of a user. Its client reconnects, and receives what it missed."""

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from .._core.calls import call_of
 from .._core.secrets import header_secret
-from ..models import Health, Node, NodeList
+from ..models import Health, Node, NodeHistory, NodeList
 from .caller import Caller
 
 
@@ -18,6 +18,10 @@ class Server(Caller):
     def nodes(self) -> list[Node]:
         """The nodes, in the order in which they started."""
         return (self._call(NodeList, "listNodes"))["items"]
+
+    def node_history(self) -> NodeHistory:
+        """What all nodes did together in the last 30 minutes, as the node that answers has seen it since it started."""
+        return (self._call(NodeList, "listNodes", query={"history": True}))["history"]
 
     def get_health(self) -> Health:
         """Whether the process of the node that answers is alive."""

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { UserConnection } from "../../../../sdk/admin.ts";
+import type { UserConnection, UserConnections } from "../../../../sdk/admin.ts";
 import type { Output } from "../../output/output.ts";
 import { type Column, createTable } from "../../output/table.ts";
 import { addAct, addCall, type InOrganization } from "../../server-commands.ts";
@@ -16,14 +16,20 @@ const columns: Column<UserConnection>[] = [
   { title: "CLIENT", cell: ({ client }) => client ?? "", isCutFirst: true },
 ];
 
+function codeOf({ code, was_slow }: NonNullable<UserConnections["last_ended"]>): string {
+  if (was_slow) return " (too slow, or hung up)";
+  return code == null ? "" : ` (close code ${code})`;
+}
+
 /** `herald users connections` and `disconnect`. */
 export function addConnectionCommands(users: Command, output: Output): void {
   addCall(addUserCommand(users, "connections", "list where a user is connected now, on all nodes"), output, {
     help: "\nExample:\n  herald users connections bob --org demo",
     call: ({ admin }, uid: string, { org }: InOrganization) => admin().listConnections(org, uid),
-    show({ items }, uid: string) {
-      if (items.length === 0) output.note(`${uid} is offline.`);
-      else createTable(columns, output).print(items);
+    show({ items, last_ended: ended, last_refused: refused }, uid: string) {
+      if (items.length > 0) createTable(columns, output).print(items);
+      else output.note(`${uid} is offline${ended === null ? "" : ` since ${ended.at}${codeOf(ended)}`}.`);
+      if (refused !== null) output.note(`A token was refused at ${refused.at}: ${refused.check}.`);
     },
   });
   const disconnect = "close one connection of a user; the client reconnects, and receives what it missed";

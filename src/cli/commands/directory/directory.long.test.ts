@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eventually } from "../../../../test/harness/deadline.ts";
 import { runHerald, startHeraldCommand, startServer, type TestServer } from "../../testing/run-herald.ts";
 import { runOnTerminal } from "../../testing/terminal.ts";
 
@@ -81,6 +82,20 @@ test("who is online is listed, counted and, for given users, told with their dev
   const devices = await stdoutOf("users", "online", "--org", "demo", "--uids", "alice,bob", "--devices");
   expect(devices.split("\n").slice(1, 3)).toEqual(["alice  0", "bob    1            herald listen"]);
   expect((await run("users", "online", "--org", "demo", "--devices")).code).toBe(2);
+});
+
+test("users tell when they were last seen", async () => {
+  const asked = ["users", "online", "--org", "demo", "--uids", "alice,gina", "--last-seen"];
+  await stdoutOf("users", "put", "gina", "--org", "demo");
+  await using gina = startHeraldCommand(["listen", "--org", "demo", "--user", "gina", "--url", server.url], {
+    cwd: server.cwd,
+  });
+  expect((await gina.errorLines.next()).value).toStartWith("connected");
+  expect(await stdoutOf(...asked)).toBe("USER   CONNECTIONS  LAST SEEN\nalice  0\ngina   1\n");
+  gina.kill("SIGTERM");
+  const seen = await eventually(async () => /^gina +0 +(\S+)$/m.exec(await stdoutOf(...asked))?.[1], "a time");
+  const told = objectsOf(await stdoutOf(...asked, "--json"));
+  expect(told.map(({ last_seen }) => last_seen)).toEqual([null, seen]);
 });
 
 test("a conversation is created, changed, read and deleted, and its participants come and go", async () => {

@@ -95,6 +95,7 @@ async function listen(
     onMessage: (message) => show({ message }),
     onSystemMessage: (message) => show({ system_message: message }),
     onMessageEdit: (edit) => show({ message_edit: edit }),
+    onMessageAppend: (piece) => show({ message_append: piece }),
     onMessageReactions: (update) => show({ message_reactions_update: update }),
     onMessageDelete: (recall) => show({ message_delete: recall }),
     onSystemMessageDelete: (recall) => show({ system_message_delete: recall }),

@@ -25,7 +25,9 @@ export function addTailCommand(program: Command, output: Output): void {
     .description("watch everything that is delivered in an organization, from now on or after a cursor")
     .option("--org <id>", "organization (default: the only one that the key can access)")
     .addOption(
-      new Option("--kind <kind>", "only events of this kind").choices(Object.values(eventNames)).argParser(String),
+      new Option("--kind <kind>", "only events of this kind")
+        .choices([...new Set(Object.values(eventNames))])
+        .argParser(String),
     )
     .option("--after <cursor>", "begin with the event after this cursor; cannot be combined with --uid")
     .option("--cid <id>", "only messages of this conversation, their edits, recalls and reads")

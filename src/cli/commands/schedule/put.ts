@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import type { MessageEnvelope, SystemMessageEnvelope } from "../../../../sdk/admin.ts";
-import { attachmentOption, parseAhead, parseCustomParameters } from "../../arguments.ts";
+import { parseAhead } from "../../arguments.ts";
 import { tellId } from "../../errors/advised-error.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
 import { addOrganizationCommand, type InOrganization } from "../../server-commands.ts";
-import { type ContentOptions, readContent } from "../send/message.ts";
-import { addSend, addSendOptions } from "../send/send-command.ts";
+import { addMessageOptions, messageContentOf } from "../send/message.ts";
+import { addSend } from "../send/send-command.ts";
 import { addSystemOptions, type SystemOptions, systemContentOf } from "../send/system.ts";
 
 type PutOptions = InOrganization & { at: string; id?: string };
@@ -34,17 +34,10 @@ function addScheduleCommand(schedule: Command, name: string, description: string
 
 /** `herald schedule message`. */
 export function addScheduleMessage(schedule: Command, output: Output): void {
-  const command = addScheduleCommand(schedule, "message", "send a message to a conversation later")
-    .argument("[body]", "text of the message; - reads it from standard input and drops one trailing line break")
-    .requiredOption("--from <uid>", "sender, a participant of the conversation")
-    .requiredOption("--to <cid>", "conversation")
-    .option("--x <json>", "custom parameters, a JSON object", parseCustomParameters)
-    .addOption(attachmentOption());
-  addPut(addSendOptions(command), output, {
+  const command = addScheduleCommand(schedule, "message", "send a message to a conversation later");
+  addPut(addMessageOptions(command), output, {
     help: messageExamples,
-    content: async (body: string | undefined, { to, ...more }: ContentOptions & { to: string }) => ({
-      message: { cid: to, ...(await readContent(body, more)) },
-    }),
+    content: async (...given: Parameters<typeof messageContentOf>) => ({ message: await messageContentOf(...given) }),
   });
 }
 

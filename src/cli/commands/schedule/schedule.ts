@@ -12,12 +12,13 @@ import {
   type InOrganization,
 } from "../../server-commands.ts";
 import { addScheduleMessage, addScheduleSystem } from "./put.ts";
+import { describeRequest } from "./requests.ts";
 
 const columns: Column<ScheduledSend>[] = [
   { title: "ID", cell: ({ id }) => id },
   { title: "AT", cell: ({ send_at }) => send_at },
   { title: "STATE", cell: ({ state }) => state },
-  { title: "WHAT", cell: describe, isCutFirst: true },
+  { title: "WHAT", cell: describeRequest, isCutFirst: true },
 ];
 
 /** `herald schedule message`, `system`, `list`, `get` and `cancel`. */
@@ -47,7 +48,7 @@ export function addScheduleCommands(program: Command, output: Output): void {
       const fields = [
         ["at", send_at],
         ["state", state],
-        ["what", problem === null ? describe(scheduled) : null],
+        ["what", problem === null ? describeRequest(scheduled) : null],
         ["problem", problem === null ? null : `${problem.status} ${problem.code}: ${problem.detail}`],
         ["sent", sent_at],
         ["scheduled", created_at],
@@ -62,17 +63,4 @@ export function addScheduleCommands(program: Command, output: Output): void {
     json: "print one JSON object on a line for each",
     act: (admin, id, { org }: InOrganization) => admin.cancelScheduled(org, id),
   });
-}
-
-/** What is or was sent, in one line. */
-function describe({ request, server_mid, problem }: ScheduledSend): string {
-  if (problem !== null) return problem.code;
-  if (request === null) return server_mid ?? "";
-  if ("message" in request) {
-    const { cid, body = "", attachments = [] } = request.message;
-    const content = body === "" ? `${attachments.length} attachments` : body;
-    return `${request.senderId} to ${cid}: ${content}`;
-  }
-  const { uids, cid } = request.messageSystem;
-  return `${request.senderId} to ${uids === undefined ? (cid ?? "everyone") : `${uids.length} users`}`;
 }

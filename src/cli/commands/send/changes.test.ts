@@ -46,6 +46,21 @@ test("an edit and a recall are heard, shown in the report, and can be tried firs
   expect(gone.stdout).toMatch(/ {2}taken back \d{4}-\S+Z; 0 had acknowledged it before\n/);
 });
 
+test("messages are hidden from one user, whose connections alone hear it", async () => {
+  const id = await send("too much");
+  const command = ["listen", "--org", "demo", "--user", "bob", "--url", server.url, "--count", "1"];
+  await using bob = startHeraldCommand(command, { cwd: server.cwd });
+  expect((await bob.errorLines.next()).value).toStartWith("connected to");
+  const hide = ["recall", "--org", "demo", "--from", "bob", "--cid", "welcome", "--myself", id];
+  expect((await run([...hide, "--dry-run"])).stdout).toBe("would be sent to 1 users, 1 of them online\n");
+  expect(await run(hide)).toMatchObject({ code: 0, stdout: "hid a message\n", stderr: "" });
+  expect((await bob.lines.next()).value).toContain("hidden by  bob");
+  const there = await run(["report", "message", "--org", "demo", id]);
+  expect(there.stdout).not.toContain("taken back");
+  const wrong = ["recall", ...asAlice, "--system", "--myself", "paid"];
+  expect(await run(wrong)).toMatchObject({ code: 2, stderr: expect.stringContaining("Give --cid") });
+});
+
 test("a recall of system messages is heard and shown in the report", async () => {
   const command = ["listen", "--org", "demo", "--user", "bob", "--url", server.url, "--json", "--count", "2"];
   await using bob = startHeraldCommand(command, { cwd: server.cwd });
@@ -64,6 +79,15 @@ test("a recall of system messages is heard and shown in the report", async () =>
     ["recall", ...asAlice, "paid"],
   ])
     expect(await run(wrong)).toMatchObject({ code: 2, stderr: expect.stringContaining("Give --cid") });
+});
+
+test("who types is told to the others who are online", async () => {
+  const typing = ["typing", ...asAlice, "--cid", "welcome"];
+  expect(await run(typing)).toMatchObject({ code: 0, stdout: "told that alice is typing in welcome\n", stderr: "" });
+  const stopped = await run([...typing, "--stop", "--json"]);
+  expect(JSON.parse(stopped.stdout)).toEqual({ success: true });
+  const refused = await run(["typing", "--org", "demo", "--from", "alice", "--cid", "nowhere"]);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("404 conversation_not_found") });
 });
 
 test("a refusal says why, and what to do", async () => {

@@ -25,7 +25,7 @@ type PutOptions = InOrganization & {
 
 const columns: Column<WebhookEndpoint>[] = [
   { title: "ID", cell: ({ id }) => id },
-  { title: "STATE", cell: ({ state }) => state },
+  { title: "STATE", cell: stateOf },
   { title: "WAIT", cell: ({ wait_seconds }) => `${wait_seconds} s` },
   { title: "UNTIL", cell: ({ until }) => until },
   { title: "URL", cell: ({ url }) => url, isCutFirst: true },
@@ -58,15 +58,18 @@ export function addWebhookCommands(program: Command, output: Output): void {
   addCall(addOne("get", "show a webhook, without its secret"), output, {
     help: "\nExample:\n  herald webhooks get push --org demo",
     call: ({ admin }, id: string, { org }: InOrganization) => admin().getWebhook(org, id),
-    show({ url, state, events: posted, wait_seconds, until, created_at, disabled_at }, id: string) {
+    show(webhook, id: string) {
+      const { url, events: posted, wait_seconds, until, created_at, disabled_at, failing } = webhook;
       const fields = [
         ["url", url],
-        ["state", state],
+        ["state", stateOf(webhook)],
         ["events", posted.join(", ")],
         ["wait", `${wait_seconds} s`],
         ["until", until],
         ["created", created_at],
         ["switched off", disabled_at],
+        ["failing since", failing?.since],
+        ["last failure", failing && `${failing.error}, at ${failing.at}`],
       ] as const;
       printFields(id, fields, output);
     },
@@ -107,6 +110,11 @@ function addPut(webhooks: Command, output: Output): void {
       else output.result(printableLine(`changed ${id}`));
     },
   });
+}
+
+/** The state, which is `failing` while nothing but the last try tells of a fault. */
+function stateOf({ state, failing }: WebhookEndpoint): string {
+  return state === "active" && failing !== null ? "failing" : state;
 }
 
 /** Only the secret goes to stdout, so that a script can store it. */

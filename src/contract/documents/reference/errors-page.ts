@@ -2,18 +2,17 @@ import { STATUS_CODES } from "node:http";
 import { type ErrorCode, errorCatalogue } from "../../errors/errors.ts";
 import { errorHeaders, exampleError } from "../../errors/operation-errors.ts";
 import { problemDocument, problemSchema } from "../../errors/problem.ts";
-import type { PayloadLimits } from "../../limits.ts";
-import { createOperations } from "../../operations/all.ts";
-import type { Operation } from "../../operations/operation.ts";
+import type { Operations } from "../../operations/all.ts";
 import { requestIdExample } from "../examples.ts";
 import { createSchemaCollector } from "../json-schema.ts";
 import { fieldsTable } from "./fields.ts";
 import { type Html, html, json, prose } from "./html.ts";
 import { codeBlock, examples, type Page } from "./layout.ts";
+import { errorPath } from "./paths.ts";
+import { returnedBy } from "./returned-by.ts";
 
 /** `/docs/errors`: every code, under the anchor that the `type` of a problem links to. */
-export function errorsPage(limits: PayloadLimits): Page {
-  const operations = Object.values<Operation>(createOperations(limits));
+export function errorsPage(operations: Operations): Page {
   const codes = catalogueByStatus();
   const byStatus = Map.groupBy(codes, (code) => errorCatalogue[code].status);
   const schemas = createSchemaCollector();
@@ -58,16 +57,12 @@ function headerNote(status: number): Html | undefined {
   return html`<p>Sent with ${headers.map((name, index) => html`${index === 0 ? "" : ", "}<code>${name}</code>`)}.</p>`;
 }
 
-function describe(code: ErrorCode, operations: Operation[]): Html {
+function describe(code: ErrorCode, operations: Operations): Html {
   const { title, advice } = errorCatalogue[code];
-  const answering = operations.filter(({ errors }) => errors.includes(code));
-  const links = answering.map(
-    ({ operationId, summary }) => html`<li><a href="/docs#${operationId}">${summary}</a></li>`,
-  );
-  return html`<section class="operation brief" id="${code}">
+  return html`<section class="operation" id="${code}">
 <h3><a href="#${code}"><code>${code}</code></a></h3>
 <p>${prose(title)}.</p>
-<p><strong>What to do:</strong> ${prose(advice)}</p>
-${links.length === 0 ? undefined : html`<h4>Returned by</h4><ul class="codes">${links}</ul>`}
+<p><strong>What to do:</strong> ${prose(advice)} <a href="${errorPath(code)}">Causes, remedies and an example</a></p>
+${returnedBy(code, operations)}
 </section>`;
 }

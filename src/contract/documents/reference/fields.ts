@@ -1,6 +1,6 @@
 import { type JsonSchema, refName } from "../json-schema.ts";
 import { type Html, html, prose } from "./html.ts";
-import { scrollingTable } from "./layout.ts";
+import { folded, scrollingTable } from "./layout.ts";
 
 /** The schemas that a `$ref` may point to, by id. */
 export type Schemas = Record<string, JsonSchema>;
@@ -9,8 +9,11 @@ const maxValuesShown = 4;
 
 type Field = { within: string; name: string; schema: JsonSchema; isRequired: boolean };
 
+/** The page that describes the objects; empty if it is the same page. */
+type ObjectsAt = string;
+
 /** A column of a table of fields. Empty columns are omitted. */
-type Column = { title: string; className: string; cell(field: Field): Html | undefined };
+type Column = { title: string; className: string; cell(field: Field, objectsAt: ObjectsAt): Html | undefined };
 
 const columns: Column[] = [
   {
@@ -19,24 +22,35 @@ const columns: Column[] = [
     cell: ({ within, name }) =>
       html`${within === "" ? undefined : html`<code class="within">${within}</code>`}<code>${name}</code>`,
   },
-  { title: "Type", className: "type", cell: ({ schema }) => typeOf(schema) },
+  { title: "Type", className: "type", cell: ({ schema }, objectsAt) => typeOf(schema, objectsAt) },
   { title: "Required", className: "required", cell: ({ isRequired }) => html`${isRequired ? "required" : "optional"}` },
   { title: "Limits", className: "limits", cell: ({ schema }) => proseOrNothing(limitsOf(schema)) },
   { title: "Description", className: "description", cell: ({ schema }) => proseOrNothing(schema.description ?? "") },
 ];
 
-/** A table of the members of an object and of its nested objects. A member with a named schema links to it. */
-export function fieldsTable(label: string, schema: JsonSchema, schemas: Schemas): Html | undefined {
+/**
+ * A table of the members of an object and of its nested objects. A member with a named schema links to it, on the page
+ * `objectsAt` unless it is the same.
+ */
+export function fieldsTable(
+  label: string,
+  schema: JsonSchema,
+  schemas: Schemas,
+  objectsAt: ObjectsAt = "",
+): Html | undefined {
   const fields = fieldsOf(resolve(schema, schemas)).filter((field) => !isMereWrapper(field));
   if (fields.length === 0) return undefined;
-  const shown = columns.filter(({ cell }) => fields.some((field) => cell(field) !== undefined));
+  const shown = columns.filter(({ cell }) => fields.some((field) => cell(field, objectsAt) !== undefined));
   const head = shown.map(({ title }) => html`<th scope="col">${title}</th>`);
   const rows = fields.map(
     (field) =>
-      html`<tr>${shown.map(({ className, cell }) => html`<td class="${className}">${cell(field)}</td>`)}</tr>
+      html`<tr>${shown.map(({ className, cell }) => html`<td class="${className}">${cell(field, objectsAt)}</td>`)}</tr>
 `,
   );
-  return scrollingTable(label, html`<table><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table>`);
+  return scrollingTable(
+    label,
+    html`<table class="fields"><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table>`,
+  );
 }
 
 function proseOrNothing(text: string): Html | undefined {
@@ -60,18 +74,19 @@ export function referredIds(schema: JsonSchema, schemas: Schemas, found: Set<str
   return found;
 }
 
-/** A link to the description of an object, on the same page. */
-export function objectLink(id: string): Html {
-  return html`<a href="#${id}">${id}</a>`;
+/** A link to the description of an object. */
+export function objectLink(id: string, objectsAt: ObjectsAt): Html {
+  return html`<a href="${objectsAt}#${id}">${id}</a>`;
 }
 
-/** A section that describes each object of `ids`. */
+/** A section for each object of `ids`, of which readers see the name until they open it. */
 export function objectSections(ids: Iterable<string>, schemas: Schemas): Html[] {
   return [...ids].sort().map((id) => {
     const schema = schemas[id] ?? {};
-    return html`<section class="operation" id="${id}"><h3><a href="#${id}">${id}</a></h3>
-${schema.description === undefined ? undefined : html`<p>${prose(schema.description)}</p>`}
-${fieldsTable(`Members of ${id}`, schema, schemas)}</section>`;
+    const members = fieldsTable(`Members of ${id}`, schema, schemas);
+    const description = schema.description === undefined ? undefined : html`<p>${prose(schema.description)}</p>`;
+    return html`<section class="operation object" id="${id}"><h3><a href="#${id}">${id}</a></h3>
+${members === undefined ? description : folded("Members", html`${description}${members}`)}</section>`;
   });
 }
 
@@ -96,11 +111,12 @@ function itemOf({ items }: JsonSchema): JsonSchema | undefined {
   return typeof items === "object" && !Array.isArray(items) ? items : undefined;
 }
 
-function typeOf(schema: JsonSchema): Html {
-  if (schema.$ref !== undefined) return objectLink(refName(schema.$ref));
+function typeOf(schema: JsonSchema, objectsAt: ObjectsAt): Html {
+  if (schema.$ref !== undefined) return objectLink(refName(schema.$ref), objectsAt);
   const item = itemOf(schema);
-  if (item !== undefined) return html`array of ${typeOf(item)}`;
-  if (schema.anyOf !== undefined && schema.type === undefined) return joined(schema.anyOf.map(asSchema).map(typeOf));
+  if (item !== undefined) return html`array of ${typeOf(item, objectsAt)}`;
+  if (schema.anyOf !== undefined && schema.type === undefined)
+    return joined(schema.anyOf.map((one) => typeOf(asSchema(one), objectsAt)));
   if (schema.const !== undefined) return html`<code>${JSON.stringify(schema.const)}</code>`;
   if (schema.format === "date-time") return html`date-time`;
   const types = Array.isArray(schema.type) ? schema.type : [schema.type ?? "any"];

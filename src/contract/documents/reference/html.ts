@@ -13,9 +13,23 @@ export function trusted(markup: string): Html {
   return { markup };
 }
 
-/** Text with `code` in backticks, as in the contract's descriptions. */
+/** The text whose special characters `html` has escaped. */
+export function unescaped(text: string): string {
+  const characters: Record<string, string> = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#x27;": "'", "&amp;": "&" };
+  return text.replaceAll(/&(?:lt|gt|quot|#x27|amp);/g, (entity) => characters[entity] ?? entity);
+}
+
+/** Text with `code` in backticks and [links](/docs), as in the contract's descriptions. */
 export function prose(text: string): Html {
-  return html`${text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;
+  const parts: Value[] = [];
+  let end = 0;
+  for (const match of text.matchAll(/`([^`]+)`|\[([^\]]+)\]\(([^)\s]+)\)/g)) {
+    const [whole, code, label, target] = match;
+    parts.push(text.slice(end, match.index));
+    parts.push(code === undefined ? html`<a href="${target}">${label}</a>` : html`<code>${code}</code>`);
+    end = match.index + whole.length;
+  }
+  return html`${parts}${text.slice(end)}`;
 }
 
 /** Indented JSON with syntax highlighting. */

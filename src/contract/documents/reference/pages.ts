@@ -1,11 +1,33 @@
 import { defaultPayloadLimits, type PayloadLimits } from "../../limits.ts";
+import { createOperations } from "../../operations/all.ts";
+import { closeCodePages } from "./close-code-pages.ts";
+import { errorPages } from "./error-pages.ts";
 import { errorsPage } from "./errors-page.ts";
+import { featurePages, objectsOf } from "./feature-pages.ts";
+import { type GuideTexts, guidePages } from "./guide-pages.ts";
 import { httpPage } from "./http-page.ts";
 import { layOut } from "./layout.ts";
 import { realtimePage } from "./realtime-page.ts";
+import { type SearchData, searchData } from "./search-data.ts";
 
-/** The HTML of every page below `/docs`, by path. The pages contain no scripts and load no other resources. */
-export function referencePages(limits: PayloadLimits = defaultPayloadLimits): Record<string, string> {
-  const pages = [httpPage(limits), realtimePage(), errorsPage(limits)];
-  return Object.fromEntries(pages.map((page) => [page.path, layOut(page)]));
+/** What is below `/docs`: the HTML of pages by their paths, and what a reader searches. */
+export type Reference = { pages: Record<string, string>; search: SearchData };
+
+/** Makes every page below `/docs`. The pages load nothing until the reader searches, and can be read without their script. */
+export function reference(limits: PayloadLimits = defaultPayloadLimits, guides: GuideTexts = new Map()): Reference {
+  const operations = createOperations(limits);
+  const objects = objectsOf(operations);
+  const pages = [
+    ...guidePages(guides),
+    httpPage(limits, operations, objects),
+    ...featurePages(operations, objects),
+    realtimePage(),
+    errorsPage(operations),
+    ...errorPages(operations),
+    ...closeCodePages(),
+  ];
+  return {
+    pages: Object.fromEntries(pages.map((page) => [page.path, layOut(page)])),
+    search: searchData(pages),
+  };
 }

@@ -1,11 +1,12 @@
 import { errorResponse, type FrameMessage, frameEvents, frameExchanges } from "../../connections/frame-messages.ts";
 import { closingRule, deliveryPromise, realtimeChannels, recovery } from "../../connections/realtime.ts";
-import { exampleHost } from "../about.ts";
 import { describeCloseCodes } from "../asyncapi.ts";
 import { createSchemaCollector, type JsonSchema, refName } from "../json-schema.ts";
+import { exampleHost } from "../place.ts";
 import { fieldsTable, objectSections, referredIds } from "./fields.ts";
 import { type Html, html, json, prose } from "./html.ts";
-import { codeBlock, examples, type Page, scrollingTable } from "./layout.ts";
+import { codeBlock, examples, folded, type Page, scrollingTable } from "./layout.ts";
+import { closeCodePath } from "./paths.ts";
 
 /** The anchor of an event. A request may have the same name. */
 export function anchorOf(event: string): string {
@@ -19,23 +20,29 @@ export function realtimePage(): Page {
   const fields = (message: FrameMessage, io: "input" | "output"): Html | undefined => {
     const schema = schemas.schemas[refName(schemas.add(message.schema, io).$ref ?? "")] ?? {};
     used.push(schema);
-    return fieldsTable(`Members of ${message.title}`, schema, schemas.schemas);
+    return fieldsTable(`Members of the frame ${message.title}`, schema, schemas.schemas);
   };
 
   const requests = Object.entries(frameExchanges).map(
     ([name, { summary, request, response }]) => html`<section class="operation" id="${name}">
 <h3><a href="#${name}"><code>${name}</code></a></h3>
 <p>${prose(summary)}</p>
-<h4>Request</h4>${fields(request, "input")}
+${folded(
+  "Request and response",
+  html`<h4>Request</h4>${fields(request, "input")}
 <h4>Response</h4>${fields(response, "output")}
-${examples(codeBlock("Request", json(request.example)), codeBlock("Response", json(response.example)))}</section>`,
+${examples(codeBlock("Request", json(request.example)), codeBlock("Response", json(response.example)))}`,
+)}</section>`,
   );
   const events = Object.entries(frameEvents).map(
     ([name, event]) => html`<section class="operation" id="${anchorOf(name)}">
 <h3><a href="#${anchorOf(name)}"><code>${name}</code></a></h3>
 <p>${prose(event.summary)}</p>
-${fields(event, "output")}
-${examples(codeBlock("Event", json(event.example)))}</section>`,
+${folded(
+  "Members and an example",
+  html`${fields(event, "output")}
+${examples(codeBlock("Event", json(event.example)))}`,
+)}</section>`,
   );
   const errorFields = fields(errorResponse, "output");
   const objects = new Set(used.flatMap((schema) => [...referredIds(schema, schemas.schemas)]));
@@ -111,7 +118,7 @@ function sseExample(): string {
 function closeCodesTable(): Html {
   const rows = describeCloseCodes().map(
     ({ code, meaning, client }) =>
-      html`<tr><td class="name"><code>${code}</code></td><td>${prose(meaning)}</td><td>${prose(client)}</td></tr>`,
+      html`<tr><td class="name"><a href="${closeCodePath(code)}"><code>${code}</code></a></td><td>${prose(meaning)}</td><td>${prose(client)}</td></tr>`,
   );
   return scrollingTable(
     "Close codes",
