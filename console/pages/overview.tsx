@@ -46,7 +46,7 @@ export function Overview() {
       )}
       <RefreshProblem
         error={ofOthers?.error}
-        hasValue={ofOthers?.others !== undefined}
+        hasValue={ofOthers?.isWhole === true}
         what="The webhooks of other organizations cannot be read"
       />
       {!can("observe") ? (
@@ -66,52 +66,62 @@ export function Overview() {
   );
 }
 
+/** Where what a number counts is seen, or explained. */
+function usePlaces() {
+  const { link, org } = useConsole();
+  const metrics = docsLink("monitor#metrics");
+  const inOrganization = (page: string) => (org === undefined ? metrics : link(page));
+  return {
+    events: inOrganization("live"),
+    connections: inOrganization("users"),
+    organizations: link("organizations"),
+    refusals: link("audit", undefined, { result: "refused" }),
+    latency: metrics,
+    alerts: docsLink("monitor#alerts"),
+    failures: docsLink("monitor#what-the-log-says-and-what-to-do"),
+  };
+}
+
 function Service({ nodes }: { nodes: Node[] }) {
-  const { link, history, org } = useConsole();
+  const { history } = useConsole();
+  const places = usePlaces();
   const samples = history.samples();
   const column = (name: keyof Omit<Sample, "at">): Point[] => samples.map((one) => ({ at: one.at, value: one[name] }));
   const p50 = samples.at(-1)?.p50 ?? null;
-  const inOrganization = (page: string) => (org === undefined ? docsLink("monitor#metrics") : link(page));
   return (
     <>
       <section class="charts" aria-label="Figures of all nodes">
-        <Chart title="Sends" points={column("sends")} unit="per second" href={inOrganization("live")} />
-        <Chart title="Deliveries" points={column("deliveries")} unit="per second" href={inOrganization("live")} />
+        <Chart title="Sends" points={column("sends")} unit="per second" href={places.events} />
+        <Chart title="Deliveries" points={column("deliveries")} unit="per second" href={places.events} />
         <Chart
           title="Latency, p99"
           points={column("p99")}
           unit="ms"
           hint={p50 === null ? "no recent deliveries" : `p50 ${shorten(p50)} ms, commit to socket`}
-          href={docsLink("monitor#metrics")}
+          href={places.latency}
         />
-        <Chart title="Connections" points={column("connections")} unit="now" href={inOrganization("users")} />
-        <Chart
-          title="Lag"
-          points={column("lag")}
-          unit="events"
-          hint="stored, not yet delivered"
-          href={docsLink("monitor#alerts")}
-        />
+        <Chart title="Connections" points={column("connections")} unit="now" href={places.connections} />
+        <Chart title="Lag" points={column("lag")} unit="events" hint="stored, not yet delivered" href={places.alerts} />
         <Chart
           title="Errors"
           points={column("errors")}
           unit="per second"
           hint="sends that failed"
-          href={docsLink("monitor#what-the-log-says-and-what-to-do")}
+          href={places.failures}
         />
         <Chart
           title="Slow, dropped"
           points={column("cut")}
           unit="per second"
           hint="connections that read too slowly"
-          href={docsLink("monitor#alerts")}
+          href={places.alerts}
         />
         <Chart
           title="Refused"
           points={column("refused")}
           unit="per second"
           hint="keys and user tokens"
-          href={link("audit", undefined, { result: "refused" })}
+          href={places.refusals}
         />
       </section>
       <section aria-labelledby="nodes">
@@ -128,6 +138,7 @@ function Service({ nodes }: { nodes: Node[] }) {
 
 function NodeRow({ node }: { node: Node }) {
   const { asOf } = useConsole();
+  const places = usePlaces();
   const { figures } = node;
   return (
     <li class="node">
@@ -145,20 +156,38 @@ function NodeRow({ node }: { node: Node }) {
         </span>
       </div>
       <Facts>
-        <Fact name="Connections">{shorten(node.connections)}</Fact>
-        <Fact name="Organizations">{shorten(node.organizations)}</Fact>
-        <Fact name="Lag">{shorten(node.lag_events)}</Fact>
-        <Fact name="Sends">{shorten(figures.sends)}</Fact>
-        <Fact name="Deliveries">{shorten(figures.deliveries)}</Fact>
-        <Fact name="Failed sends">{shorten(figures.send_errors)}</Fact>
-        <Fact name="Slow, dropped">{shorten(figures.slow_consumers_cut)}</Fact>
-        <Fact name="Repairs">{shorten(figures.repairs)}</Fact>
-        <Fact name="Latency p50 / p99">
+        <Fact name="Connections" href={places.connections}>
+          {shorten(node.connections)}
+        </Fact>
+        <Fact name="Organizations" href={places.organizations}>
+          {shorten(node.organizations)}
+        </Fact>
+        <Fact name="Lag" href={places.alerts}>
+          {shorten(node.lag_events)}
+        </Fact>
+        <Fact name="Sends" href={places.events}>
+          {shorten(figures.sends)}
+        </Fact>
+        <Fact name="Deliveries" href={places.events}>
+          {shorten(figures.deliveries)}
+        </Fact>
+        <Fact name="Failed sends" href={places.failures}>
+          {shorten(figures.send_errors)}
+        </Fact>
+        <Fact name="Slow, dropped" href={places.alerts}>
+          {shorten(figures.slow_consumers_cut)}
+        </Fact>
+        <Fact name="Repairs" href={places.failures}>
+          {shorten(figures.repairs)}
+        </Fact>
+        <Fact name="Latency p50 / p99" href={places.latency}>
           {figures.latency_ms.p99 === null
             ? "–"
             : `${shorten(figures.latency_ms.p50 ?? 0)} / ${shorten(figures.latency_ms.p99)} ms`}
         </Fact>
-        <Fact name="Event loop p99">{shorten(figures.event_loop_delay_ms.p99)} ms</Fact>
+        <Fact name="Event loop p99" href={places.latency}>
+          {shorten(figures.event_loop_delay_ms.p99)} ms
+        </Fact>
       </Facts>
     </li>
   );

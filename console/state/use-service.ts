@@ -70,10 +70,10 @@ export function useOrganizationTroubles() {
   return facts;
 }
 
-/** `others` is `undefined` until they have been read once. */
-type OfOthers = { others: WebhooksOfOne[] | undefined; hasMore: boolean; error: unknown };
-const noOthers: OfOthers = { others: [], hasMore: false, error: undefined };
-const unread: OfOthers = { ...noOthers, others: undefined };
+/** `isWhole`: each of them has been read once. */
+type OfOthers = { others: WebhooksOfOne[]; isWhole: boolean; hasMore: boolean; error: unknown };
+const noOthers: OfOthers = { others: [], isWhole: true, hasMore: false, error: undefined };
+const unread: OfOthers = { ...noOthers, isWhole: false };
 
 /** Follows the webhooks of up to 20 other organizations, as far as the key may read them; `undefined` while unknown. */
 export function useOtherWebhooks() {
@@ -85,18 +85,24 @@ export function useOtherWebhooks() {
     try {
       const { items, cursor } = await client.listOrganizations({ limit: mostOthers + 1 });
       const some = items.filter(({ id }) => id !== org).slice(0, mostOthers);
-      const others = await Promise.all(
+      const read = await Promise.allSettled(
         some.map(async ({ id, name }) => {
           const { items: webhooks } = await client.listWebhooks(id, { limit: mostRead });
           return { id, name, webhooks };
         }),
       );
-      setState({ others, hasMore: cursor !== null, error: undefined });
+      const error = read.find((one) => one.status === "rejected")?.reason;
+      if (error !== undefined) noteFailure(error);
+      setState((before) => {
+        const known = (id: string | undefined) => before?.others.find((one) => one.id === id) ?? [];
+        const others = read.flatMap((one, index) => (one.status === "fulfilled" ? one.value : known(some[index]?.id)));
+        return { others, isWhole: others.length === some.length, hasMore: cursor !== null, error };
+      });
     } catch (error) {
       noteFailure(error);
       setState((before = unread) => ({ ...before, error }));
     }
   };
   useRepeating(look, lookAtOthersEveryMs, [org, mayRead]);
-  return state && { ...state, others: state.others?.filter(({ id }) => id !== org) }; // another one may have been selected since
+  return state && { ...state, others: state.others.filter(({ id }) => id !== org) }; // another one may have been selected since
 }

@@ -111,6 +111,24 @@ describe.if(chromium !== undefined)("where calls fail, the pages say what happen
     await console.expectAccessible("an overview without the webhooks of others");
   });
 
+  test("the overview shows webhooks that fail while those of a third organization cannot be read", async () => {
+    const [org, other, unreadable] = await Promise.all([1, 2, 3].map(() => createOrganization(herald())));
+    if (org === undefined || other === undefined || unreadable === undefined) throw new Error("unreachable");
+    const now = new Date().toISOString();
+    const failing = { since: now, at: now, status: 500, error: "answered with 500" };
+    await using console = await visit(browser, herald());
+    const { page } = console;
+    await console.signIn();
+    await page.getByLabel("Organization").selectOption(org.id);
+    await page.route(`**/organizations/${unreadable.id}/webhooks?*`, failAs(503, "unavailable"));
+    await page.route(`**/organizations/${other.id}/webhooks?*`, (route) =>
+      route.fulfill({ json: { items: [{ id: "pushes", state: "active", disabled_at: null, failing }], cursor: null } }),
+    );
+    await page.reload();
+    await page.getByRole("alert").getByText("it is restarting").waitFor();
+    await page.getByRole("link", { name: `The webhook pushes of ${other.id} fails: answered with 500` }).waitFor();
+  });
+
   test("a list that cannot be read now is said to have changed nothing", async () => {
     await using console = await visit(browser, herald());
     const { page } = console;
