@@ -1,6 +1,6 @@
 import type { SessionEnd } from "../../../src/contract/log/control-events.ts";
 import type { LogEvent } from "../../../src/contract/log/log-event.ts";
-import type { Climate } from "../climate.ts";
+import { type Climate, threadMsOf } from "../climate.ts";
 import type { Hearing } from "../models/client.ts";
 import type { Cluster } from "../models/cluster.ts";
 import type { Commit, Organization } from "../models/organization.ts";
@@ -44,7 +44,8 @@ export const conversationKinds = new Set<string>(["message", "edit", "recall"]);
  * The history of the log that a connection knows: a lost one if it heard some of it, was told of a place in it, or was
  * ended by it.
  */
-export function knownBy({ organization }: History, hearing: Hearing): Known {
+export function knownBy(history: History, hearing: Hearing): Known {
+  const { organization } = history;
   const { head = 0, headId, heard, ended } = hearing;
   const { commits, blankedAt, lost } = organization(hearing.org);
   const laterSignOut = commits.find((commit) => commit !== undefined && endsHearing(commit.event, hearing));
@@ -54,12 +55,22 @@ export function knownBy({ organization }: History, hearing: Hearing): Known {
     const hasHeard = heard.some(({ event }) => isLost(event) && life.commits[event.offset]?.event === event);
     const signOut = life.commits.find((commit) => commit !== undefined && endsHearing(commit.event, hearing));
     const wasEnded = ended?.code === endCodes.removed || (hearing.isStream && ended?.code === endCodes.normal);
-    const isLater = laterSignOut === undefined || (ended?.at ?? 0) < laterSignOut.at;
+    // The hint of a lost sign-out may still come after a later one was committed.
+    const until = Math.max(
+      laterSignOut?.at ?? Number.POSITIVE_INFINITY,
+      signOut === undefined ? 0 : toldBy(history, signOut),
+    );
+    const isLater = (ended?.at ?? 0) < until;
     const wentOn = heard.some(({ event }) => isLost(event) && commits[event.offset]?.event === event);
     const wasSignedOut = wasEnded && isLater && !wentOn && signOut !== undefined && isLost(signOut.event);
     if (stood || hasHeard || wasSignedOut) return { ...life, lostAt: life.endedAt };
   }
   return { commits, blankedAt, keptUpTo: Number.POSITIVE_INFINITY, lostAt: Number.POSITIVE_INFINITY };
+}
+
+/** By when the last hint of an event has come. */
+function toldBy({ climate, announcedAt }: History, { event }: Commit): number {
+  return (announcedAt.get(event.id) ?? Number.NEGATIVE_INFINITY) + 1 + climate.bus.lateMs + threadMsOf(climate);
 }
 
 /** Whether an event had lost its text by a time, in the log as the connection knew it or in one that was lost meanwhile. */
