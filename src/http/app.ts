@@ -1,4 +1,5 @@
 import { Hono, type HonoRequest } from "hono";
+import { RegExpRouter } from "hono/router/reg-exp-router";
 import { getPath } from "hono/utils/url";
 import { HeraldError, toHeraldError } from "../contract/errors/errors.ts";
 import { problemResponse } from "../contract/errors/problem.ts";
@@ -80,7 +81,10 @@ const badPath = "the path is not valid percent-encoded UTF-8 (RFC 3986, section 
 /** Binds every operation of the contract, and the open pages. */
 export function createApp(dependencies: Dependencies): App {
   const { limits, basePath, follow, redact, onError } = dependencies;
-  const app: Router = new Hono(basePath === "" ? {} : { getPath: (request) => pathBelow(basePath, getPath(request)) });
+  const app: Router = new Hono({
+    router: new RegExpRouter(), // throws on a path that it cannot compile, where the default would take a slower one
+    ...(basePath !== "" && { getPath: (request) => pathBelow(basePath, getPath(request)) }),
+  });
   const operations = createOperations(limits);
   const longAnswers = createLongAnswers({ backlog: dependencies.backlog, onError: (error) => onError(error, "") });
   const bind = createBind({ ...dependencies, app, longAnswers });

@@ -1,3 +1,4 @@
+import { guideKinds } from "../../contract/documents/guides.ts";
 import type { Place } from "../../contract/documents/place.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
 import type { PackedTexts } from "../answers/packed-texts.ts";
@@ -24,7 +25,6 @@ const headers = {
   "Cache-Control": "no-cache",
 };
 const listRoute = { method: "GET", path: "/llms.txt" };
-const pageRoute = { method: "GET", path: "/docs/{kind}/{page}" };
 
 type Services = { guides: Guides; placeOf: PlaceOf; answerPage: AnswerPage; packed: PackedTexts };
 
@@ -38,15 +38,18 @@ export function bindGuides(app: Router, { guides, placeOf, answerPage, packed }:
     }));
     return answerFile(req.raw, call, file, headers);
   });
-  app.get("/docs/:kind/:page", async ({ req, env: call }) => {
-    call.route = pageRoute;
-    if (!req.path.endsWith(".md")) return answerPage(req.raw, call, req.path);
-    const place = placeOf(req.raw, call.from);
-    const file = await packed.of(keyOf(req.path, place), async () => {
-      const text = await guides.find(`${req.param("kind")}/${req.param("page")}`, place);
-      if (text === undefined) throw new HeraldError("not_found");
-      return { type: "text/markdown; charset=utf-8", text }; // RFC 7763
+  for (const kind of Object.keys(guideKinds)) {
+    const route = { method: "GET", path: `/docs/${kind}/{page}` };
+    app.get(`/docs/${kind}/:page`, async ({ req, env: call }) => {
+      call.route = route;
+      if (!req.path.endsWith(".md")) return answerPage(req.raw, call, req.path);
+      const place = placeOf(req.raw, call.from);
+      const file = await packed.of(keyOf(req.path, place), async () => {
+        const text = await guides.find(`${kind}/${req.param("page")}`, place);
+        if (text === undefined) throw new HeraldError("not_found");
+        return { type: "text/markdown; charset=utf-8", text }; // RFC 7763
+      });
+      return answerFile(req.raw, call, file, headers);
     });
-    return answerFile(req.raw, call, file, headers);
-  });
+  }
 }
