@@ -49,8 +49,12 @@ export function useLoading<Value>(load: () => Promise<Value>, inputs: readonly u
   return { ...state, reload };
 }
 
-/** Calls `act` immediately and then every `everyMs`, one call at a time. Not while the tab is hidden, but at once when it is seen again. */
+/**
+ * Calls `act` immediately and then every `everyMs`, one call at a time. Not while the tab is hidden, but at once when it is seen again,
+ * and when the server is back.
+ */
 export function useRepeating(act: () => Promise<void>, everyMs: number, inputs: readonly unknown[]): void {
+  const { comebacks } = useConsole();
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout>;
     let isOver = false;
@@ -72,7 +76,7 @@ export function useRepeating(act: () => Promise<void>, everyMs: number, inputs: 
       document.removeEventListener("visibilitychange", see);
       clearTimeout(timer);
     };
-  }, inputs);
+  }, [...inputs, comebacks]);
 }
 
 /** Runs one action at a time and keeps its outcome: what is asked for during one is ignored. For buttons that call the API. */

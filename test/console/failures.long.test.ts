@@ -97,7 +97,8 @@ describe.if(chromium !== undefined)("where calls fail, the pages say what happen
     await console.signIn();
     await page.getByLabel("Organization").selectOption(org.id);
     const held = Promise.withResolvers<void>();
-    await page.route(new RegExp(`/organizations/(?!${org.id}/)[^/]+/webhooks`), async (route) => {
+    const ofOthers = new RegExp(`/organizations/(?!${org.id}/)[^/]+/webhooks`);
+    await page.route(ofOthers, async (route) => {
       await held.promise;
       await failAs(503, "unavailable")(route);
     });
@@ -109,6 +110,10 @@ describe.if(chromium !== undefined)("where calls fail, the pages say what happen
     await alert.getByText("it is restarting").waitFor();
     expect(await page.getByText("Nothing is wrong").count()).toBe(0);
     await console.expectAccessible("an overview without the webhooks of others");
+    await page.unroute(ofOthers);
+    const soon = 20_000; // the next look would be later, but the server is back
+    await page.getByText("cannot be read").waitFor({ state: "detached", timeout: soon });
+    await console.sees("Nothing is wrong.");
   });
 
   test("the overview shows webhooks that fail while those of a third organization cannot be read", async () => {
