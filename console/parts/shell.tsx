@@ -1,5 +1,5 @@
 import type { ComponentType } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Scope } from "../../src/contract/keys/scopes.ts";
 import { Audit } from "../pages/audit.tsx";
 import { Conversation } from "../pages/conversation.tsx";
@@ -134,9 +134,10 @@ export function Shell({ organizations, signOut }: { organizations: Choices; sign
     return () => removeEventListener("keydown", close);
   }, [isMenuOpen]);
 
-  // Focusing the heading makes screen readers announce a page change. They announce the first page anyway.
+  // Focusing the heading makes screen readers announce a page change. They announce the first page anyway. Before the page is shown,
+  // so that it takes the focus from nothing that the reader uses at once, nor closes a menu that was just opened.
   const isFirst = useRef(true);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${isOne ? `${route.id} · ` : ""}${title} · Herald`;
     if (!isFirst.current) heading.current?.focus({ preventScroll: true });
     isFirst.current = false;

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { PageName } from "../../state/search/commands.ts";
 import { SearchDialog } from "./search-dialog.tsx";
 
@@ -9,7 +9,8 @@ type Props = { pages: readonly PageName[]; signOut: () => void };
 /** The button that opens the search, which Ctrl+K and ⌘K do from anywhere, and `/` where nobody is typing. */
 export function Search({ pages, signOut }: Props) {
   const [isOpen, setIsOpen] = useState(false);
-  useEffect(() => {
+  // Before the page is shown, so that no key is missed that is pressed at once.
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       const { key, ctrlKey, metaKey, altKey, shiftKey, target } = event;
       const isChord = (ctrlKey || metaKey) && !altKey && !shiftKey && key.toLowerCase() === "k";
