@@ -102,8 +102,9 @@ export async function visit(
     await page.getByText(text).first().waitFor({ state: "visible" });
   };
   const choosePage: Visit["choosePage"] = async (title) => {
-    const menu = page.getByRole("button", { name: "Menu", expanded: false });
-    if (await menu.isVisible()) await menu.click();
+    const menu = page.getByRole("button", { name: "Menu", includeHidden: true });
+    await menu.waitFor({ state: "attached" });
+    if (await menu.isVisible()) await page.getByRole("button", { name: "Menu", expanded: false }).click();
     await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: title, exact: true }).click();
   };
   return {
@@ -140,6 +141,7 @@ export async function visit(
       expect({ what, told }).toEqual({ what, told: [] });
     },
     async [Symbol.asyncDispose]() {
+      await page.unrouteAll({ behavior: "ignoreErrors" }); // a handler that is under way would fail after the test
       await context.close();
       expect(requests.filter((address) => !address.startsWith(`${origin}/`) && !/^(data|blob):/.test(address))).toEqual(
         [],
