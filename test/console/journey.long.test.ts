@@ -40,6 +40,7 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
     await dialog.getByRole("button", { name: "Save" }).click();
     await entries.first().getByText("It is at my door, thank you.").waitFor();
     await entries.first().getByRole("button", { name: "Take back" }).click();
+    await dialog.waitFor();
     await console.expectAccessible("taking a message back");
     await shoot(page, "recall", screen);
     await page.keyboard.press("Escape");
@@ -235,6 +236,9 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
 
       await using other = await visit(browser, herald(), screen);
       await other.signIn(key);
+      // A page that reads nothing by itself: a refusal would end the session before its next page is chosen.
+      await other.open("Organizations");
+      await other.page.getByRole("table", { name: "Organizations" }).getByRole("link").first().waitFor();
 
       await page.getByRole("button", { name: `Revoke ${name}` }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
