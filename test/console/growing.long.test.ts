@@ -37,7 +37,12 @@ describe.if(chromium !== undefined)("a message that grows, in the console", () =
       await console.signIn();
       const rows = page.getByRole("region", { name: "Events, newest first" }).getByRole("listitem");
       for (const kind of ["", "&kind=message"]) {
+        const isFollowed = page.waitForResponse((response) => {
+          const { pathname, searchParams } = new URL(response.url());
+          return pathname.endsWith("/events") && searchParams.has("types") === (kind !== "");
+        });
         await page.goto(`${new URL(herald().url).origin}/console#/live?org=${org.id}&cid=${cid}${kind}`);
+        await isFollowed; // "listening" may still refer to the previous feed
         await console.sees("listening");
         const answer = await openMessage(org, "alice", cid);
         await rows.getByText("being written").waitFor();
