@@ -74,7 +74,9 @@ describe.if(chromium !== undefined)("the search of the console, and the page of 
     await page.getByRole("heading", { level: 1, name: server_mid }).waitFor();
     const steps = page.getByRole("list", { name: "What happened" }).getByRole("listitem");
     await steps.getByText("try 1").waitFor();
-    await steps.getByText("stored in the log").waitFor();
+    // The log, the audit log and the webhooks are looked through one beside the other.
+    await steps.filter({ hasText: "stored in the log" }).filter({ hasText: "with the bootstrap key" }).waitFor();
+    await steps.filter({ hasText: "edited by alice with the bootstrap key" }).waitFor();
     const badges = await steps.locator(".badge").allInnerTexts();
     expect(badges.filter((badge) => badge !== "audit")).toEqual([
       "sent",
