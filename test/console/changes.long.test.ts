@@ -116,6 +116,7 @@ describe.if(chromium !== undefined)("what happens to a message, in the console",
     await console.expectAccessible("editing");
     await dialog.getByRole("button", { name: "Save" }).click();
     await first.getByText("at one").waitFor();
+    await dialog.waitFor({ state: "detached" }); // which then moves the focus, and may be after the event
     expect((await bob.next()).message_edit).toMatchObject({ id, from: "alice", body: "at one", x: { parcel: 7 } });
 
     await page.getByRole("button", { name: "Take back “at one”" }).focus();

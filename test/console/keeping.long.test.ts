@@ -110,6 +110,7 @@ describe.if(chromium !== undefined)("sends that are kept or expire, in the conso
     await dialog.getByText("who are online when it is sent receive it").waitFor();
     await dialog.getByText("DELETE /admin/message/system").waitFor();
     await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
     await page.getByLabel("Keep for (days)").fill("7");
     await press(page, "Send");
     await dialog.getByText("Those who are offline find it in their inboxes.").waitFor();
