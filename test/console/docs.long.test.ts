@@ -57,15 +57,15 @@ describe.skipIf(chromium === undefined)("the pages under /docs", () => {
     await find("conversation_not_found", "conversation_not_found", "errors/conversation_not_found");
     await find("4403", "4403", "close-codes/4403");
     await find("trusted_proxies", "HERALD_TRUSTED_PROXIES", "reference/settings#HERALD_TRUSTED_PROXIES");
+    await docs.page.waitForFunction(() => scrollY > 0);
     const scrolled = await docs.page.evaluate(() => scrollY);
-    expect(scrolled).toBeGreaterThan(0);
     await docs.page.keyboard.press("/");
     await field.fill("mark a conversation as raed"); // sic
+    const chosen = results.getByRole("option", { selected: true });
+    await chosen.filter({ hasText: "Mark a conversation as read" }).waitFor(); // no key counts before the search has loaded
     await field.press("ArrowDown");
     await field.press("ArrowUp");
-    expect(await results.getByRole("option", { selected: true }).textContent()).toContain(
-      "Mark a conversation as read",
-    );
+    expect(await chosen.textContent()).toContain("Mark a conversation as read");
     expect(await docs.page.evaluate(() => scrollY)).toBe(scrolled);
     await field.press("Escape");
     expect(await results.isVisible()).toBe(false);
@@ -143,8 +143,10 @@ describe.skipIf(chromium === undefined)("the pages under /docs", () => {
   test("a button copies the code of its block", async () => {
     await using docs = await visit(browser, herald(), { path: "/docs/errors/not_found" });
     await docs.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await docs.page.getByRole("button", { name: "Copy: Response" }).click();
-    await docs.page.getByRole("button", { name: "Copied: Response" }).waitFor();
+    await Promise.all([
+      docs.page.getByRole("button", { name: "Copied: Response" }).waitFor(), // awaited before, as it is told for 2 s only
+      docs.page.getByRole("button", { name: "Copy: Response" }).click(),
+    ]);
     const copied = await docs.page.evaluate(() => navigator.clipboard.readText());
     expect(copied).toStartWith("HTTP/1.1 404 Not Found\n");
     expect(copied).toContain('"code": "not_found"');
