@@ -24,6 +24,7 @@ describe.if(chromium !== undefined)("webhooks, in the console", () => {
     await hooksOf(org).toReceiver("push", receiver);
     await org.sent("alice", { cid, body: "nobody is here" });
     await receiver.first(1);
+    await hooksOf(org).deliveriesWhen("push", ([one]) => one?.state === "delivered"); // the list is read once
 
     await using console = await visit(browser, herald());
     const { page } = console;
