@@ -18,6 +18,22 @@ const herald = useHerald({
 /** The distance of an element from the top of the screen. */
 const topOf = async (element: Locator) => Math.round((await element.boundingBox())?.y ?? Number.NaN);
 
+/** The same, once it has not moved for a while: rows that come on the screen take their heights a few frames later. */
+const restingTopOf = (element: Locator) =>
+  element.evaluate(
+    (shown) =>
+      new Promise<number>((resolve) => {
+        let [top, frames] = [Number.NaN, 0];
+        const look = () => {
+          const now = Math.round(shown.getBoundingClientRect().top);
+          [top, frames] = [now, now === top ? frames + 1 : 0];
+          if (frames === 20) resolve(top);
+          else requestAnimationFrame(look);
+        };
+        look();
+      }),
+  );
+
 describe.if(chromium !== undefined)("long lists in the console", () => {
   let browser: Browser;
   beforeAll(async () => {
@@ -53,7 +69,7 @@ describe.if(chromium !== undefined)("long lists in the console", () => {
     await user(id).click();
     const before = await left;
     await page.getByRole("heading", { level: 1, name: id }).waitFor();
-    expect(await page.evaluate(() => scrollY)).toBe(0);
+    await page.waitForFunction(() => scrollY === 0);
     await page.goBack();
     await user(id).waitFor();
     await eventually(async () => (await topOf(user(id))) === before || undefined, "the row where it was");
@@ -130,7 +146,7 @@ describe.if(chromium !== undefined)("long lists in the console", () => {
       return undefined;
     }, "an old message");
     await message("old-005").scrollIntoViewIfNeeded();
-    const before = await topOf(message("old-005"));
+    const before = await restingTopOf(message("old-005"));
     for (let index = 0; index < 5; index++) await org.sent("bob", { cid, body: `new ${index}` });
     await page.waitForFunction(() => document.querySelector("[aria-live]")?.textContent?.includes("new message"));
     expect(Math.abs((await topOf(message("old-005"))) - before)).toBeLessThan(2);
