@@ -252,8 +252,10 @@ describe.if(chromium !== undefined)("the console", () => {
     await rows.getByText("here").waitFor();
     await page.getByRole("button", { name: "Pause" }).click();
     await org.sent("alice", { cid: room, body: "while paused" });
+    const resume = page.getByRole("button", { name: "Resume, 1 new" });
+    await resume.waitFor();
     expect(await rows.count()).toBe(1);
-    await page.getByRole("button", { name: "Resume, 1 new" }).click();
+    await resume.click();
     await rows.getByText("while paused").waitFor();
     expect(await rows.count()).toBe(2);
     await page.reload();

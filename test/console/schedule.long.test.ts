@@ -88,7 +88,7 @@ describe.if(chromium !== undefined)("sends for many and for later, in the consol
     await dialog.getByRole("button", { name: "Send to everyone" }).click();
     for (const listener of [bob, carol])
       expect((await listener.next()).system_message).toMatchObject({ from: "alice" });
-    await page.getByRole("region", { name: "Delivery" }).waitFor();
+    await page.getByRole("progressbar", { name: "Users who have it" }).waitFor();
     expect(await page.getByText("Each recipient").count()).toBe(0);
   });
 
