@@ -111,7 +111,7 @@ export async function runHerald(
   const child = spawnHerald(args, env, surroundings);
   const ended = Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
   try {
-    const [code, stdout, stderr] = await within(ended, `herald ${args.join(" ")} to end`, 8_000);
+    const [code, stdout, stderr] = await within(ended, `herald ${args.join(" ")} to end`);
     return { code, stdout, stderr };
   } finally {
     child.kill("SIGKILL");
@@ -305,7 +305,7 @@ type ServiceOptions = HeraldOptions & { oneNode?: string };
  * expects that it logged no errors of its own.
  */
 export function useHerald(options: ServiceOptions = {}): () => Herald {
-  setDefaultTimeout(60_000);
+  setDefaultTimeout(120_000);
   let herald: Herald | undefined;
   beforeAll(async () => {
     herald = await startService(options);
