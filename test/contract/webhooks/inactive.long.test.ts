@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Socket } from "../../harness/clients/socket.ts";
-import type { MessageReport } from "../../harness/clients/wire.ts";
+import { messageBecomes } from "../../harness/reading/reports.ts";
 import { useHerald } from "../../harness/servers/herald.ts";
 import { createOrganization, type Organization } from "../../harness/servers/organization.ts";
 import type { Received } from "../../harness/servers/receiver.ts";
@@ -67,12 +67,11 @@ describe("a webhook is told of a user whose clients are all in the background", 
     for (const listener of [phone, tablet]) expect((await listener.next()).message?.body).toBe("a new one");
     await sendLast(org);
     expect(toldIn(await receiver.first(2))).toEqual({ "none active": away("bob"), ...last });
-    const report = await herald().admin<MessageReport>("GET", org.path("messages", mid));
-    expect(report.body.delivery).toMatchObject({ delivered_users: 2, delivered_connections: 3 });
+    await messageBecomes(org, mid, { delivered_users: 2, delivered_connections: 3 });
   });
 
   test("unless the user acknowledges it", async () => {
-    using context = await setUp();
+    using context = await setUp({ wait_seconds: 3 }); // in which the acknowledgement has to arrive
     const { org, receiver } = context;
     const cid = await org.conversation(["alice", "bob", "carol"]);
     using bob = await org.socket("bob");

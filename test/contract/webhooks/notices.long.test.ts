@@ -73,7 +73,7 @@ describe("scheduled.failed", () => {
     const { org, receiver } = context;
     const { put, ended, messageOf } = scheduling(org);
     const cid = await org.conversation(["alice", "bob"]);
-    const send_at = new Date(Date.now() + 1_500).toISOString();
+    const send_at = new Date(Date.now() + 4_000).toISOString();
     expect((await put("left", { send_at, request: messageOf("bob", { cid, body: "x" }) })).status).toBe(201);
     expect((await put("fine", { send_at, request: messageOf("alice", { cid, body: "y" }) })).status).toBe(201);
     await org.leave(cid, "bob");

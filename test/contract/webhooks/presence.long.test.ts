@@ -60,7 +60,7 @@ describe("users.presence", () => {
   test("counts a user once over all connections, and does not tell of one who returns within the grace", async () => {
     using context = await setUp();
     const { org, receiver, hooks } = context;
-    await hooks.toReceiver("counter", receiver, { ...settings, wait_seconds: 3 });
+    await hooks.toReceiver("counter", receiver, { ...settings, wait_seconds: 8 });
     const phone = await org.socket("alice");
     await told(receiver, ["alice"]);
     const laptop = await org.sse("alice");

@@ -7,6 +7,9 @@ import { hooksOf, startReceiver } from "../../harness/servers/receiver.ts";
 
 const herald = useHerald({ env: { HERALD_WEBHOOK_ALLOW_PRIVATE: "1" } });
 
+/** For tests that do something between a send and what is told of it: on a busy machine one second is not enough. */
+const unhurried = { wait_seconds: 3 };
+
 async function setUp(settings: object = {}) {
   const org = await createOrganization(herald());
   const receiver = startReceiver();
@@ -67,7 +70,7 @@ describe("a webhook is told", () => {
     const { server_mid } = await org.sent("alice", { cid, body: "grüezi 👋", x: { n: 1.5, "2": null, "1": [] } });
     const heard = await alice.next();
     const [first] = await receiver.first(1);
-    expect(Date.now() - sentAt).toBeWithin(1_000, 4_000);
+    expect(Date.now() - sentAt).toBeWithin(1_000, 9_000);
     expect(first?.webhook).toEqual({
       id: expect.stringMatching(UUID_V7),
       type: "message.unreached",
@@ -89,7 +92,7 @@ describe("a webhook is told", () => {
   });
 
   test("nothing about what everybody has got, and the same about others as the list of recipients", async () => {
-    using context = await setUp();
+    using context = await setUp(unhurried);
     const { org, receiver } = context;
     const cid = await org.conversation(["alice", "bob"]);
     using alice = await org.socket("alice");
@@ -125,7 +128,7 @@ describe("a webhook is told", () => {
   });
 
   test("who has got it and not acknowledged it, if it asks for that", async () => {
-    using context = await setUp({ until: "acknowledged" });
+    using context = await setUp({ ...unhurried, until: "acknowledged" });
     const { org, receiver } = context;
     const cid = await org.conversation(["alice", "bob", "carol"]);
     using alice = await org.socket("alice");
@@ -142,7 +145,7 @@ describe("a webhook is told", () => {
   });
 
   test("nothing of a message that was taken back, and the new text of one that was edited", async () => {
-    using context = await setUp();
+    using context = await setUp(unhurried);
     const { org, receiver } = context;
     const cid = await org.conversation(["alice", "bob"]);
     const gone = await org.sent("alice", { cid, body: "gone" });
@@ -154,7 +157,7 @@ describe("a webhook is told", () => {
   });
 
   test("nothing about a system message that was taken back", async () => {
-    using context = await setUp({ events: ["system_message.unreached"] });
+    using context = await setUp({ ...unhurried, events: ["system_message.unreached"] });
     const { org, receiver } = context;
     for (const uid of ["alice", "bob"]) await org.user(uid);
     await org.sentSystem("alice", { id: "gone", uids: ["bob"] });
@@ -165,7 +168,7 @@ describe("a webhook is told", () => {
   });
 
   test("nothing about users who were deleted or who left before it was told", async () => {
-    using context = await setUp();
+    using context = await setUp(unhurried);
     const { org, receiver } = context;
     const cid = await org.conversation(["alice", "bob", "carol", "dave"]);
     await org.sent("alice", { cid, body: "hello" });
