@@ -61,7 +61,7 @@ describe("GET …/events after a cursor", () => {
   test("shows what was recalled, has expired, or lost its conversation without its text, and edits as they are now", async () => {
     const { org, cid, feed, ids } = await withMessages("start", "to be recalled", "to be edited");
     const [, recalled = "", edited = ""] = ids;
-    const expires_at = new Date(Date.now() + 2_000).toISOString(); // after all that follows here
+    const expires_at = new Date(Date.now() + 6_000).toISOString(); // after all that follows here
     await org.sent("alice", { cid, body: "to expire", x: { secret: "to expire" }, expires_at });
     await org.sentSystem("alice", { id: "gone", uids: ["bob"], keep_days: 1, x: { secret: "recalled" } });
     const other = await org.conversation(["alice"]);

@@ -124,7 +124,7 @@ describe("a reaction", () => {
     expectProblem(await org.react("bob", { mid: other, add: "🎉" }), 404, "message_not_found");
     await org.conversation(["bob"], cid);
     expectProblem(await org.react("bob", { mid: other, add: "🎉" }), 404, "message_not_found");
-    const expires_at = new Date(Date.now() + 1_500).toISOString();
+    const expires_at = new Date(Date.now() + 4_000).toISOString();
     const { server_mid: brief } = await org.sent("bob", { cid, body: "brief", expires_at });
     using bob = await org.socket("bob");
     await org.reacted("bob", brief, { add: "👍" });

@@ -26,7 +26,7 @@ test("what was taken back or has expired is in no file of the database, no answe
   for (let count = 0; count < 50; count++) await org.sent("bob", { cid, body: `between ${count}` });
   await org.edited("alice", { id: short, body: `${edited} ${"y".repeat(3_000)}` });
   await org.sentSystem("alice", { id: "notice", everyone: true, x: { word: system } });
-  const expires_at = new Date(Date.now() + 1_500).toISOString();
+  const expires_at = new Date(Date.now() + 6_000).toISOString();
   const { server_mid: ending } = await org.sent("alice", { cid, body: "first", expires_at });
   await org.edited("alice", { id: ending, body: expiring.repeat(100) });
   await org.sentSystem("alice", { id: "ending", everyone: true, keep_days: 1, x: { word: notice }, expires_at });

@@ -10,7 +10,8 @@ import { hooksOf, startReceiver } from "../../harness/servers/receiver.ts";
 import { scheduling } from "../../harness/servers/scheduling.ts";
 
 const herald = useHerald({ env: { HERALD_WEBHOOK_ALLOW_PRIVATE: "1" } });
-const soonMs = 1_500;
+const soonMs = 3_000; // enough for a few calls on a busy machine
+const laterMs = 6_000; // and for many
 const dayMs = 86_400_000;
 const at = (ms: number) => new Date(Date.now() + ms).toISOString();
 
@@ -56,7 +57,7 @@ describe("a message with `expires_at`", () => {
   test("is listed, counted, recovered and edited until then, and not from then on", async () => {
     const { org, cid } = await setUp();
     const first = await org.sent("alice", { cid, body: "first" });
-    const expires_at = at(soonMs);
+    const expires_at = at(laterMs);
     const { server_mid } = await org.sent("alice", { cid, body: "soon gone", expires_at });
     await org.edited("alice", { id: server_mid, body: "edited" });
     using bob = await org.socket("bob");
@@ -151,7 +152,7 @@ describe("a system message with `expires_at`", () => {
   test("leaves inboxes and counts at its time, and `since` brings its end", async () => {
     const { org, cid } = await setUp();
     const { server_mid: since } = await org.sent("alice", { cid, body: "before" });
-    const expires_at = at(soonMs);
+    const expires_at = at(laterMs);
     await org.sentSystem("alice", { id: "goes", uids: ["bob"], keep_days: 1, expires_at });
     await org.sentSystem("alice", { id: "stays", uids: ["bob"], keep_days: 1 });
     const look = async () => {
@@ -224,7 +225,7 @@ describe("`expires_at`", () => {
     const { org, cid } = await setUp();
     using receiver = startReceiver();
     await hooksOf(org).toReceiver("push", receiver, { events: ["message.unreached"], wait_seconds: 2 });
-    await org.sent("alice", { cid, body: "soon gone", expires_at: at(soonMs) });
+    await org.sent("alice", { cid, body: "soon gone", expires_at: at(1_500) });
     const expires_at = at(dayMs);
     const { server_mid } = await org.sent("alice", { cid, body: "stays", expires_at });
     const [posted] = await receiver.first(1);

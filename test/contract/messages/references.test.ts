@@ -88,7 +88,7 @@ describe("a message that names another", () => {
 
   test("may not name a message that has expired", async () => {
     const { org, cid } = await setUp();
-    const expires_at = new Date(Date.now() + 1_500).toISOString();
+    const expires_at = new Date(Date.now() + 4_000).toISOString();
     const { server_mid: brief } = await org.sent("alice", { cid, body: "brief", expires_at });
     using bob = await org.socket("bob");
     expect((await bob.next()).message_delete?.ids).toEqual([brief]);
