@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { eventually } from "../../harness/deadline.ts";
 import { expectProblem } from "../../harness/reading/expectations.ts";
 import { useHerald } from "../../harness/servers/herald.ts";
 
@@ -21,7 +22,16 @@ test("requests with an invalid `Host` are counted by address: beyond the limit o
     Array.from({ length: burst * 2 }, () => call({ Host: "a:99999", ...from(address) })),
   );
   expect(answers.filter(({ status }) => status === 400).length).toBeGreaterThanOrEqual(burst);
-  const refused = await call({ Host: "a:99999", ...from(address) });
+  // One more gets 400 each second, which a busy machine may take.
+  const refused = await eventually(
+    async () => {
+      const answer = await call({ Host: "a:99999", ...from(address) });
+      return answer.status === 429 ? answer : undefined;
+    },
+    "a refusal for the number of them",
+    undefined,
+    0,
+  );
   expectProblem(refused, 429, "rate_limited");
   expect(refused.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
   expectProblem(await call({ Host: "a:99999", ...from("192.0.2.8") }), 400, "bad_request");

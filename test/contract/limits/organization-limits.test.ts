@@ -3,7 +3,7 @@ import type { Noun } from "../../harness/clients/wire.ts";
 import { eventually } from "../../harness/deadline.ts";
 import { uniqueId } from "../../harness/random.ts";
 import { expectProblem } from "../../harness/reading/expectations.ts";
-import { useHerald } from "../../harness/servers/herald.ts";
+import { type Answer, useHerald } from "../../harness/servers/herald.ts";
 import { callWith, createKey } from "../../harness/servers/keys.ts";
 import { createOrganization, type Organization } from "../../harness/servers/organization.ts";
 
@@ -26,6 +26,20 @@ async function limited(limits: Partial<Amounts>): Promise<{ org: Organization; c
   expect((await put(org, limits)).status).toBe(200);
   return { org, cid };
 }
+
+const secondsSince = (began: number) => (performance.now() - began) / 1_000;
+
+/** Repeats a call until it is refused with 429: on a busy machine, the limit may allow one more meanwhile. */
+const untilRefused = <Body>(call: () => Promise<Answer<Body>>) =>
+  eventually(
+    async () => {
+      const answer = await call();
+      return answer.status === 429 ? answer : undefined;
+    },
+    "a refusal",
+    undefined,
+    0,
+  );
 
 describe("the limits of an organization", () => {
   test("are the defaults until set; each is set, kept and reset independently", async () => {
@@ -109,9 +123,10 @@ describe("requests", () => {
     const calls = keys.flatMap((key) =>
       Array.from({ length: 30 }, () => callWith<Shown>(herald(), key, "GET", org.path())),
     );
+    const began = performance.now();
     const answers = await Promise.all(calls);
     const refused = answers.filter(({ status }) => status !== 200);
-    expect(answers.length - refused.length).toBeLessThanOrEqual(40);
+    expect(answers.length - refused.length).toBeLessThanOrEqual(40 + 10 * secondsSince(began));
     expect(refused.length).toBeGreaterThan(100);
     for (const answer of refused) expectProblem(answer, 429, "rate_limited");
     const [{ headers } = new Response()] = refused;
@@ -125,23 +140,23 @@ describe("requests", () => {
 
   test("with a key of no organization count for the one that they name, in the path or in the body", async () => {
     const { org, cid } = await limited({ requests_per_second: 1 });
-    const statuses = new Set<number>();
-    for (let count = 0; count < 4; count++) statuses.add((await herald().admin("GET", org.path())).status);
-    const answer = await org.send("alice", { cid, body: "x" });
+    expect((await herald().admin("GET", org.path())).status).toBe(200);
+    await untilRefused(() => herald().admin("GET", org.path()));
+    const answer = await untilRefused(() => org.send<never>("alice", { cid, body: "x" }));
     expectProblem(answer, 429, "rate_limited");
     expect(answer.headers.get("ratelimit-policy")).toBe('"organization-requests";q=1;w=1');
-    expect([...statuses]).toEqual([200, 429]);
   });
 
   test("cost more with a large body or response, and exactly one without", async () => {
     const { org, cid } = await limited({ requests_per_second: 20 });
     const { key } = await createKey(herald(), { organization: org.id });
     const large = { organizationId: org.id, senderId: "alice", message: { cid, body: "x" }, pad: "x".repeat(600_000) };
+    const began = performance.now();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => callWith(herald(), key, "POST", "/admin/message", large)),
     );
-    // 10 units each: 40 are available at once, and the last one may go into debt.
-    expect(answers.filter(({ status }) => status === 422).length).toBeWithin(3, 7);
+    // 10 units each: 40 are available at once, 20 more each second, and the last one may go into debt.
+    expect(answers.filter(({ status }) => status === 422).length).toBeWithin(3, 7 + 2 * secondsSince(began));
     const { org: small } = await limited({ requests_per_second: 20 });
     const cheap = await Promise.all(Array.from({ length: 36 }, () => herald().admin("GET", small.path())));
     expect(cheap.filter(({ status }) => status === 200)).toHaveLength(36);
@@ -164,14 +179,15 @@ describe("messages", () => {
       const body = { organizationId: org.id, senderId: "alice", message: { cid, body: "x" } };
       expect((await herald().admin("POST", "/admin/message?dry_run=true", body)).status).toBe(200);
     }
+    const began = performance.now();
     const answers = await Promise.all(Array.from({ length: 20 }, () => org.send("alice", { cid, body: "x" })));
     const refused = answers.filter(({ status }) => status !== 201);
-    expect(answers.length - refused.length).toBeWithin(1, 7);
+    expect(answers.length - refused.length).toBeWithin(1, 7 + 2 * secondsSince(began));
     for (const answer of refused) {
       expectProblem(answer, 429, "rate_limited");
       expect(answer.headers.get("ratelimit-policy")).toBe('"organization-messages";q=2;w=1');
     }
-    const system = await org.sendSystem("alice", { uids: ["alice"] });
+    const system = await untilRefused(() => org.sendSystem<never>("alice", { uids: ["alice"] }));
     expectProblem(system, 429, "rate_limited");
     await put(org, { messages_per_second: null });
     expect((await org.send("alice", { cid, body: "x" })).status).toBe(201);
