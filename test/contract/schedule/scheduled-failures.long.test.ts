@@ -70,10 +70,10 @@ describe("a scheduled send that cannot be sent when it is due", () => {
     const { org, cid, put, ended, messageOf } = await setUp();
     const keys = {
       revoked: await createKey(herald(), {}),
-      expired: await createKey(herald(), { expires_at: inMs(3_000) }),
+      expired: await createKey(herald(), { expires_at: inMs(6_000) }),
       fine: await createKey(herald(), { organization: org.id, cidrs: ["127.0.0.0/8", "::1/128"] }),
     };
-    const send_at = inMs(4_000);
+    const send_at = inMs(8_000);
     for (const [sid, { key }] of Object.entries(keys))
       expect((await put(sid, { send_at, request: messageOf("alice", { cid, body: sid }) }, key)).status).toBe(201);
     await herald().admin("DELETE", `/admin/keys/${keys.revoked.id}`);
@@ -86,7 +86,7 @@ describe("a scheduled send that cannot be sent when it is due", () => {
   test("is sent as a retry if the same send came first", async () => {
     const { org, cid, put, ended, messageOf } = await setUp();
     const message = { id: "m", cid, body: "x" };
-    await put("one", { send_at: inMs(2_500), request: messageOf("alice", message) });
+    await put("one", { send_at: inMs(4_000), request: messageOf("alice", message) });
     const { server_mid } = await org.sent("alice", message);
     expect(await ended("one")).toMatchObject({ state: "sent", server_mid });
     expect(await org.history(cid)).toHaveLength(1);
@@ -95,7 +95,7 @@ describe("a scheduled send that cannot be sent when it is due", () => {
   test("takes over when it schedules the same again", async () => {
     const { cid, put, ended, messageOf } = await setUp();
     const { id, key } = await createKey(herald(), {});
-    const order = { send_at: inMs(2_500), request: messageOf("alice", { cid, body: "x" }) };
+    const order = { send_at: inMs(4_000), request: messageOf("alice", { cid, body: "x" }) };
     await put("one", order, key);
     expect((await put("one", order)).status).toBe(200);
     await herald().admin("DELETE", `/admin/keys/${id}`);
