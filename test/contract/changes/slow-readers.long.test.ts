@@ -8,7 +8,11 @@ import { createOrganization, type Organization } from "../../harness/servers/org
 
 const herald = useHerald({
   oneNode: "it reads what the node holds",
-  env: { HERALD_LIMIT_RECOVERY_MESSAGES: "10000", HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: "33554432" },
+  env: {
+    HERALD_LIMIT_RECOVERY_MESSAGES: "10000",
+    HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: "33554432",
+    HERALD_LIMIT_PONG_SECONDS: "120", // a slow machine fills for longer than a reader that takes nothing is kept
+  },
 });
 
 const long = "x".repeat(60_000);
