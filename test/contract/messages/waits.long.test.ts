@@ -19,10 +19,10 @@ describe("a send with Prefer: wait", () => {
     const cid = await org.conversation(["alice", "bob", "carol"]);
     using bob = await acknowledging(org, "bob");
     using carol = await acknowledging(org, "carol");
-    const first = send(org, { cid, body: "x" }, "wait=1");
+    const first = send(org, { cid, body: "x" }, "wait=3");
     const { message } = await bob.next(({ message }) => message !== undefined);
     await bob.request("ack", { ids: [message?._id] });
-    expect(told(await first)).toEqual([201, "wait=1", counts(3, 2, 2, 1)]);
+    expect(told(await first)).toEqual([201, "wait=3", counts(3, 2, 2, 1)]);
     const second = send(org, { cid, body: "y" }, "return=minimal, Wait=100; x=y, wait=1");
     for (const one of [bob, carol]) {
       const { message } = await one.next(({ message }) => message?.body === "y");
@@ -36,11 +36,11 @@ describe("a send with Prefer: wait", () => {
     const org = await createOrganization(own);
     const cid = await org.conversation(["alice", "bob"]);
     using bob = await acknowledging(org, "bob");
-    expect(told(await send(org, { cid, body: "x" }, "wait=1"))).toEqual([201, "wait=1", counts(2, 1, 1, 0)]);
+    expect(told(await send(org, { cid, body: "x" }, "wait=3"))).toEqual([201, "wait=3", counts(2, 1, 1, 0)]);
     expect((await bob.next()).message?.body).toBe("x");
     const { samples } = readMetrics((await own.http<string>("GET", "/metrics")).text);
     const took = "herald_http_request_duration_seconds_sum";
-    expect(sampleOf(samples, took, { route: "/admin/message", method: "POST" })).toBeLessThan(0.9);
+    expect(sampleOf(samples, took, { route: "/admin/message", method: "POST" })).toBeLessThan(2.9);
   });
 
   test("may take longer than a connection may be idle, and later requests on the connection may not", async () => {
@@ -100,7 +100,7 @@ describe("a send with Prefer: wait", () => {
     const began = performance.now();
     const stopped = own.stop();
     expect(told(await answering)).toEqual([201, "wait=30", counts(3, 2, 2, 1)]);
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(performance.now() - began).toBeLessThan(20_000);
     await stopped;
   });
 });
