@@ -59,8 +59,12 @@ if (postgres !== undefined) {
       () => told() === unplayable.length || undefined,
       () => `${unplayable.length} lines, not ${told()}`,
     );
-    const { samples } = readMetrics((await herald.http<string>("GET", "/metrics")).text);
-    expect(sampleOf(samples, "herald_events_passed_over_total")).toBe(unplayable.length);
-    expect(sampleOf(samples, "herald_sequencer_lag_events")).toBe(0);
+    const metrics = async () => readMetrics((await herald.http<string>("GET", "/metrics")).text).samples;
+    await eventually(
+      async () => sampleOf(await metrics(), "herald_events_passed_over_total") === unplayable.length || undefined,
+      "the count of what was skipped",
+    );
+    // A head check that came between two of the inserts told of a lag; the next one does not.
+    await eventually(async () => sampleOf(await metrics(), "herald_sequencer_lag_events") === 0 || undefined, "no lag");
   });
 }
