@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { hostname } from "node:os";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { openSse, requestSse } from "../../harness/clients/sse.ts";
+import { eventually } from "../../harness/deadline.ts";
 import { freePort } from "../../harness/engines/free-port.ts";
 import { createSteppedClock } from "../../harness/engines/stepped-clock.ts";
 import { expectProblem } from "../../harness/reading/expectations.ts";
@@ -79,11 +80,13 @@ describe("tokens of an identity provider", () => {
     await expectRefused(herald, token, 503, "unavailable");
     clock.set(31); // the next fetch may come
     await expectRefused(herald, token, 503, "unavailable");
+    await eventually(() => told().length > 0 || undefined, "the line that it is away"); // written after the answer
     expect(told().map(({ level, address }) => [level, address])).toEqual([[40, url]]);
     await using back = await startProvider(port);
     clock.set(62);
     using sse = await openSse(herald.url, bearer(await back.sign(org.id, "alice")), "alice");
     await org.expectNothingElse(sse);
+    await eventually(() => told().length > 1 || undefined, "the line that it is back");
     expect(told().map(({ level }) => level)).toEqual([40, 30]);
     expect(told()[1]?.away_ms).toEqual(expect.any(Number));
     expect(errorsLogged(herald)).toEqual([]);
@@ -113,7 +116,7 @@ describe("tokens of an identity provider", () => {
       },
     });
     await expectRefused(wary, token, 503, "unavailable");
-    expect(wary.logs()).toContain("not a public address");
+    await eventually(() => wary.logs().includes("not a public address") || undefined, "the line that says why");
     expect(provider.asked()).toBe(asked);
   });
 });
