@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { bytesOf } from "../harness/reading/files.ts";
 
 /** Makes a secret that contains this word, so that a leak is recognized. */
 export function makeSecret(word: string): string {
@@ -68,7 +69,7 @@ export function* filesBelow(
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
     if (except.includes(name)) continue;
-    if (statSync(path).isDirectory()) yield* filesBelow(path, except);
-    else yield [path, readFileSync(path)];
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) yield* filesBelow(path, except);
+    else yield [path, bytesOf(path)];
   }
 }

@@ -12,7 +12,7 @@ export function filesWith(folder: string, text: string): string[] {
 }
 
 /** The bytes of a file; none if it was removed since its folder was read. */
-function bytesOf(path: string): Buffer {
+export function bytesOf(path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
