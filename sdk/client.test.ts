@@ -163,7 +163,7 @@ test("a refused connect is told and is final", async () => {
 
 test("a connect that fails inside the server, or is never answered, is tried again", async () => {
   using server = startFakeServer();
-  using app = startClient({ url: server.url, timing: { requestTimeoutMs: 100 } });
+  using app = startClient({ url: server.url, timing: { requestTimeoutMs: 500 } });
   const first = await server.sockets.next();
   const connect = await first.requests.next();
   first.answer(connect, { error: { status: 503, code: "unavailable", message: "wait" } });
@@ -242,12 +242,12 @@ test("requests are matched with their answers", async () => {
 
 test("requests reject without a connection, when it breaks, and when no answer comes", async () => {
   using server = startFakeServer();
-  using app = startClient({ url: server.url, timing: { requestTimeoutMs: 100 } });
+  using app = startClient({ url: server.url, timing: { requestTimeoutMs: 500 } });
   await expect(app.client.ping()).rejects.toThrow("The client is not connected (connecting).");
   const { socket } = await accept(server.sockets);
   await app.states.next();
   await app.states.next();
-  await expect(app.client.ping()).rejects.toThrow("No response to ping within 0.1 s.");
+  await expect(app.client.ping()).rejects.toThrow("No response to ping within 0.5 s.");
   const broken = app.client.ping().catch((error: unknown) => error);
   await socket.requests.next();
   await socket.requests.next();
@@ -257,7 +257,7 @@ test("requests reject without a connection, when it breaks, and when no answer c
 
 test("a quiet connection is pinged, and replaced when it does not answer", async () => {
   using server = startFakeServer();
-  using app = startClient({ url: server.url, timing: { heartbeatMs: 20, requestTimeoutMs: 200 } });
+  using app = startClient({ url: server.url, timing: { heartbeatMs: 20, requestTimeoutMs: 500 } });
   const { socket } = await accept(server.sockets);
   for (let index = 0; index < 3; index += 1) {
     const ping = await socket.requests.next();

@@ -33,7 +33,7 @@ test.each(["resume", "pageshow", "online"])(
   "at the event %s, a connection that was lost meanwhile is noticed, and one that lives is kept",
   async (event) => {
     using server = startFakeServer();
-    using app = startClient({ url: server.url, timing: { requestTimeoutMs: 100 } });
+    using app = startClient({ url: server.url, timing: { requestTimeoutMs: 500 } });
     const { socket } = await accept(server.sockets);
     await app.states.take(2);
     globalThis.dispatchEvent(new Event(event));

@@ -121,7 +121,7 @@ test("a feed of a user cannot go on where it was, and shows what comes", async (
 
 test("a feed on which nothing comes any more is taken for dead", async () => {
   using server = startFeedServer();
-  const feed = server.admin.events("o", { silentMs: 50 });
+  const feed = server.admin.events("o", { silentMs: 500 });
   const first = feed.next();
   await server.streams.next();
   const again = await server.streams.next();
