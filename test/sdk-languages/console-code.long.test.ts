@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -15,6 +15,7 @@ import { createOrganization, type Organization } from "../harness/servers/organi
 
 const root = resolve(import.meta.dir, "../..");
 const herald = useHerald();
+setDefaultTimeout(300_000); // Go builds a program for each feed
 const folder = mkdtempSync(join(tmpdir(), "herald-console-code-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const go = await findGo();
