@@ -40,9 +40,10 @@ describe("a typing frame of a SAMA client", () => {
   test("may also be a request; nothing of it is stored", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
-    const { server_mid } = await org.sent("alice", { cid, body: "hi" });
+    using bob = await org.socket("bob"); // first, as what nobody waits for is lost until the bus knows of bob's node
     using alice = await openSamaClient(org, "alice");
-    using bob = await org.socket("bob");
+    const { server_mid } = await org.sent("alice", { cid, body: "hi" });
+    for (const socket of [bob, alice.socket]) expect((await socket.next()).message?.body).toBe("hi");
     expect(await alice.request("typing", { cid, status: "start" }, "success")).toBe(true);
     expect((await bob.next()).typing?.from).toBe("alice");
     using again = await org.socket("bob", { since: server_mid });
