@@ -18,13 +18,15 @@ const idsOf = (count: number) => Array.from({ length: count }, (_, n) => `s${n}`
 const through = (cluster: Cluster, index: number, { id }: Organization) =>
   createOrganization(cluster.node(index).herald, id);
 
-/** Schedules a message for each id, whose body is the id. */
+/** Schedules a message for each id, whose body is the id; few at a time, as a busy database refuses calls that wait for long. */
 async function scheduleAll(org: Organization, cid: string, ids: string[], send_at: string): Promise<void> {
   const { put, messageOf } = scheduling(org);
-  const answers = await Promise.all(
-    ids.map((sid) => put(sid, { send_at, request: messageOf("alice", { cid, body: sid }) })),
-  );
-  expect(answers.map(({ status }) => status)).toEqual(ids.map(() => 201));
+  for (let from = 0; from < ids.length; from += 20) {
+    const answers = await Promise.all(
+      ids.slice(from, from + 20).map((sid) => put(sid, { send_at, request: messageOf("alice", { cid, body: sid }) })),
+    );
+    expect([...new Set(answers.map(({ status }) => status))]).toEqual([201]);
+  }
 }
 
 /** Expects that what was sent is in the conversation once, under the id that is told, and nothing else is. */
@@ -57,14 +59,15 @@ if (engines !== undefined) {
       const last = await through(cluster, 2, org);
       using bob = await last.socket("bob");
       const ids = idsOf(300);
-      const send_at = inMs(2_500);
+      const send_at = inMs(5_000);
       await scheduleAll(org, cid, ids, send_at);
+      const scheduledAt = Date.now();
       await until(send_at, afterMs);
       await Promise.all([cluster.node(0).kill(), cluster.node(1).kill()]);
       for (const sid of ids) expect((await scheduling(last).ended(sid)).state).toBe("sent");
       const sent = await expectSentOnce(last, cid, ids);
       const latest = Math.max(...sent.map(({ sent_at }) => Date.parse(sent_at ?? "")));
-      expect(latest - Date.parse(send_at)).toBeLessThan(takenOverMs);
+      expect(latest - Math.max(Date.parse(send_at), scheduledAt)).toBeLessThan(takenOverMs);
       const heard: string[] = [];
       while (heard.length < ids.length) heard.push((await bob.next()).message?.body ?? "");
       expect(heard.toSorted()).toEqual(ids.toSorted());
@@ -92,7 +95,7 @@ if (engines !== undefined) {
       const org = await createOrganization(cluster.node(0).herald);
       const cid = await org.conversation(["alice"]);
       const [second, third] = [await through(cluster, 1, org), await through(cluster, 2, org)];
-      const ids = idsOf(240);
+      const ids = idsOf(120);
       const send_at = inMs(2_000);
       await scheduleAll(org, cid, ids, send_at);
       await until(send_at, -20);
