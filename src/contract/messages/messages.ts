@@ -83,7 +83,7 @@ export function contentOfMessage(limits: PayloadLimits) {
       attachments: z
         .array(attachmentUpload)
         .max(limits.attachments, `must hold at most ${limits.attachments} attachments`)
-        .default([]),
+        .default(() => []), // as Zod would inspect and copy a value for each message
     },
     meta: {
       description: "Needs a non-empty `body` or an attachment.",

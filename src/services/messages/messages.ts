@@ -115,7 +115,6 @@ export function toMessageSend(
   const { id: mid, body, cid, x, attachments: attached, silent, open } = content;
   const { expiresAt, expires_at } = toExpiry("message", content.expires_at, createdAt);
   const references = referencesOf(content);
-  const referred = Object.values(references) as string[];
   const id = createId();
   const files = attached.map(toNamedFile);
   const attachments = files.map((file) => ({ file_id: file.id, file_name: file.name }));
@@ -133,7 +132,8 @@ export function toMessageSend(
     ...(expires_at !== undefined && { expires_at }),
     ...references,
   };
-  const options = optionsOf({ silent, open, expires_at, ...references });
+  const isPlain = (silent ?? open ?? expires_at ?? references) === undefined;
+  const options = isPlain ? [] : [{ silent, open, expires_at, ...references }]; // as `optionsOf`, at no cost for nearly all
   return {
     org: organizationId,
     kind: "message",
@@ -148,7 +148,7 @@ export function toMessageSend(
     silent,
     isOpen: open,
     expiresAt,
-    referred: referred.length > 0 ? referred : undefined,
+    referred: references && (Object.values(references) as string[]),
     createdAt,
     keyId: caller.keyId,
   };
