@@ -100,7 +100,10 @@ export function toSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000);
 }
 
+let lastTime = { milliseconds: Number.NaN, iso: "" }; // what is sent within a millisecond has the same time
+
 /** ISO 8601 UTC with milliseconds. */
 export function toIso(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
+  if (milliseconds !== lastTime.milliseconds) lastTime = { milliseconds, iso: new Date(milliseconds).toISOString() };
+  return lastTime.iso;
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isObject } from "../../lib/json/json-values.ts";
+import { fitsAsJson, isObject } from "../../lib/json/json-values.ts";
 import { dryRunResponse } from "../delivery.ts";
 import { maxContentTypeCharacters, maxNameCharacters } from "../files.ts";
 import { identifier, text, userIds } from "../identifiers.ts";
@@ -10,10 +10,7 @@ import { keeping } from "./inbox.ts";
 export function customParameters(maxBytes: number) {
   return z
     .custom<Record<string, unknown>>(isObject, "must be a JSON object")
-    .refine(
-      (value) => !Number.isFinite(maxBytes) || Buffer.byteLength(JSON.stringify(value)) <= maxBytes,
-      `must be at most ${maxBytes} bytes as JSON`,
-    )
+    .refine((value) => fitsAsJson(value, maxBytes), `must be at most ${maxBytes} bytes as JSON`)
     .meta({
       type: "object",
       additionalProperties: true,

@@ -29,6 +29,26 @@ export function textsIn(text: string): string[] | undefined {
   return isTexts(value) ? value : undefined;
 }
 
+/** Whether a JSON value takes at most so many bytes as JSON. It is written as text only if it may take more. */
+export function fitsAsJson(value: unknown, maxBytes: number): boolean {
+  return boundOf(value, maxBytes) <= maxBytes || Buffer.byteLength(JSON.stringify(value)) <= maxBytes;
+}
+
+const bytesPerUnit = 6; // of UTF-16, as an escape
+const bytesOfNumber = 24; // -1.7976931348623157e+308
+
+/** As many bytes as a JSON value takes as JSON, or more. Stops beyond `enough`. */
+function boundOf(value: unknown, enough: number): number {
+  if (typeof value === "string") return 2 + bytesPerUnit * value.length;
+  if (typeof value !== "object" || value === null) return bytesOfNumber;
+  let bytes = 2;
+  for (const [name, member] of Object.entries(value)) {
+    bytes += 4 + bytesPerUnit * name.length + boundOf(member, enough);
+    if (bytes > enough) break;
+  }
+  return bytes;
+}
+
 /**
  * JSON text that is equal for equal values: members sorted by name, without white space. All spellings of a request
  * have the same canonical text, so that its hash distinguishes a retry from another request.
