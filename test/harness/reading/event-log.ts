@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
@@ -38,14 +38,28 @@ export async function readPostgresLog(url: string, org: string): Promise<StoredL
   }
 }
 
-/**
- * Reads from the folder of an embedded database that nobody is writing: from a copy, as SQLite does not follow
- * `/proc/…/root`.
- */
+const files = ["herald.db", "herald.db-wal"];
+const mostCopies = 100;
+const clockTickMs = 10; // of the times of files
+
+/** Copies an embedded database as it is at one moment: again, if its server, which always has something to tidy up, wrote meanwhile. */
+function copyDatabase(folder: string, copy: string): void {
+  const state = () =>
+    files.map((file) => statSync(join(folder, file), { bigint: true })).map(({ size, mtimeNs }) => [size, mtimeNs]);
+  for (let copies = 0; copies < mostCopies; copies++) {
+    const before = state().join();
+    Bun.sleepSync(clockTickMs);
+    for (const file of files) copyFileSync(join(folder, file), join(copy, file));
+    if (state().join() === before) return;
+  }
+  throw new Error(`${folder} is written to all the time`);
+}
+
+/** Reads from the folder of an embedded database: from a copy, as SQLite does not follow `/proc/…/root`. */
 export function readSqliteLog(folder: string, org: string): StoredLog {
   const copy = mkdtempSync(join(tmpdir(), "herald-copy-"));
   try {
-    for (const file of ["herald.db", "herald.db-wal"]) copyFileSync(join(folder, file), join(copy, file));
+    copyDatabase(folder, copy);
     using database = new Database(join(copy, "herald.db"));
     const row = database.query<Row, string[]>(summary("?1")).get(org);
     return toStoredLog(row ?? undefined, database.query<{ id: string }, string[]>(messages("?1")).all(org));
