@@ -10,7 +10,7 @@ import { StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 
 const user = new URLSearchParams(location.search).get("user") ?? "bob";
-const herald = import.meta.env.VITE_HERALD_URL ?? "http://127.0.0.1:7070";
+const herald = import.meta.env.HERALD_URL ?? "http://127.0.0.1:7070";
 
 async function fetchToken() {
   const response = await fetch(`/token?user=${encodeURIComponent(user)}`);

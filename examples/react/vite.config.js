@@ -22,4 +22,4 @@ async function answer(request, response) {
   }
 }
 
-export default defineConfig({ plugins: [backend], oxc: { jsx: { runtime: "automatic" } } });
+export default defineConfig({ plugins: [backend], envPrefix: "HERALD_URL", oxc: { jsx: { runtime: "automatic" } } });

@@ -1,4 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { startNats } from "../harness/engines/nats.ts";
 import { startPostgres } from "../harness/engines/postgres.ts";
@@ -21,6 +22,8 @@ if (postgres !== undefined && nats !== undefined) {
       .replace(/^(HERALD_HOST)=.+$/m, "$1=127.0.0.1");
     using workspace = createWorkspace();
     writeSnippet(workspace, "herald.env", here);
+    const secrets = blocks.find(({ text }) => text.includes("/dev/urandom"))?.text ?? "";
+    execFileSync("bash", ["-c", secrets], { cwd: workspace.folder });
     const env = { HERALD_PORT: "0", HERALD_DATA_DIR: join(workspace.folder, "data") };
     const herald = start(["bash", "-c", command], { cwd: workspace.folder, env: readersEnvironment(env) });
     try {

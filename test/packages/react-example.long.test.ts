@@ -48,7 +48,7 @@ describe.if(hasRegistry() && chromium !== undefined)("the example in React", () 
     const second = (await org.sent("alice", { cid, body: "second" })).server_mid;
     await org.sentSystem("alice", { id: "paid", uids: ["bob"], keep_days: 7, x: { text: "sent while away" } });
     const vite = ["node_modules/.bin/vite"];
-    project.run([...vite, "build", "--logLevel", "warn"], { VITE_HERALD_URL: herald.url });
+    project.run([...vite, "build", "--logLevel", "warn"], { HERALD_URL: herald.url });
     const preview = start([...vite, "preview", "--host", "127.0.0.1", "--port", `${port}`, "--strictPort"], {
       cwd: project.folder,
       env: readersEnvironment({ HERALD_URL: herald.url, HERALD_ADMIN_API_KEY: herald.key, HERALD_ORG: org.id }),

@@ -54,9 +54,14 @@ new WebSocket("wss://chat.example.org/herald/ws");
     const listen = "# Listen\n\n```sh run\nnpx herald listen\n```\n";
     expect(placeGuide(listen, here)).toBe(listen);
     expect(placeGuide(listen, { ...here, url: "http://127.0.0.1:7171" })).toStartWith(
-      "# Listen\n\n> Before the commands that begin with `npx herald`, run `export HERALD_URL=http://127.0.0.1:7171 HERALD_ADMIN_API_KEY=$(cat data/admin-api-key)`.\n\n",
+      "# Listen\n\n> In each terminal, before the commands that begin with `npx herald`, run `export HERALD_URL=http://127.0.0.1:7171 HERALD_ADMIN_API_KEY=$(cat data/admin-api-key)`.\n\n",
     );
     expect(placeGuide(listen, elsewhere)).toContain("HERALD_ADMIN_API_KEY=$(cat admin-api-key)");
+  });
+
+  test("says nothing of that to commands which start a server, or read its settings, as it would override them", () => {
+    const start = "# Start\n\n```sh run\nHERALD_PORT=1 npx herald serve\nnpx herald nodes --config herald.env\n```\n";
+    expect(placeGuide(start, elsewhere)).toBe(start);
   });
 
   test("says nothing about a key that it does not use", () => {

@@ -13,6 +13,11 @@ export const savedKeyFile = "admin-api-key";
 /** How the commands of a page call the command line, which finds a server with the default settings by itself. */
 export const cliCommand = "npx herald";
 
+/** Whether a line calls the server that the command line finds: it neither starts one, nor names a file that says where it is. */
+export function findsServer(line: string): boolean {
+  return line.includes(cliCommand) && !/--config\b|\bserve\b/.test(line);
+}
+
 const exampleUrl = `http://${exampleHost}`;
 const exampleSocketUrl = `ws://${exampleHost}`;
 const guideUrl = /\b(http|ws):\/\/127\.0\.0\.1:7070\b/g;
@@ -70,7 +75,7 @@ export function placeGuide(markdown: string, place: Place): string {
       return line.replaceAll(linkOfGuide, urlFor).replaceAll(/(?<!\.\/)data\/admin-api-key/g, keyFile);
     if (!commandLanguages.has(language)) return line;
     needsKey ||= line.includes(exampleKeyFile);
-    needsCli ||= line.includes(cliCommand);
+    needsCli ||= findsServer(line);
     return line.replaceAll(guideUrl, urlFor).replaceAll(exampleKeyFile, keyFile);
   });
   if (needsCli && !isDefault(place)) lines.splice(1, 0, "", cliNoteOn(place));
@@ -83,7 +88,7 @@ function noteOn({ url, keyFile }: Place): string {
 }
 
 function cliNoteOn({ url, keyFile }: Place): string {
-  return `> Before the commands that begin with \`${cliCommand}\`, run \`export HERALD_URL=${url} HERALD_ADMIN_API_KEY=$(cat ${keyFile})\`.`;
+  return `> In each terminal, before the commands that begin with \`${cliCommand}\`, run \`export HERALD_URL=${url} HERALD_ADMIN_API_KEY=$(cat ${keyFile})\`.`;
 }
 
 function isDefault({ url, keyFile }: Place): boolean {

@@ -110,5 +110,5 @@ function keyNote() {
 }
 
 function cliNote() {
-  return html`<p ${trusted(hiddenCliNote)}>Before the commands that begin with <code>${cliCommand}</code>, run <code>export HERALD_URL=${place.url} HERALD_ADMIN_API_KEY=$(cat ${exampleKeyFile})</code>.</p>`;
+  return html`<p ${trusted(hiddenCliNote)}>In each terminal, before the commands that begin with <code>${cliCommand}</code>, run <code>export HERALD_URL=${place.url} HERALD_ADMIN_API_KEY=$(cat ${exampleKeyFile})</code>.</p>`;
 }

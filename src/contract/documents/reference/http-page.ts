@@ -8,7 +8,7 @@ import { curl } from "./curl.ts";
 import { featuresOf, listOperations, type Objects } from "./feature-pages.ts";
 import { type Html, html, prose } from "./html.ts";
 import { codeBlock, examples, folded, type Page } from "./layout.ts";
-import { featurePath, objectsPath } from "./paths.ts";
+import { featurePath, guidesPath, objectsPath } from "./paths.ts";
 
 /** `/docs`: an introduction, a first call, and lists of every HTTP operation and object, under the anchors that they once had here. */
 export function httpPage(limits: PayloadLimits, operations: Operations, objects: Objects): Page {
@@ -29,6 +29,7 @@ export function httpPage(limits: PayloadLimits, operations: Operations, objects:
     ],
     main: html`<h1>${about.title}</h1>
 <p class="lead">${prose(about.introduction)}</p>
+<p>New to Herald? <a href="/docs/tutorial/first-message">A tutorial</a> takes ten minutes, and there is <a href="${guidesPath}">a guide</a> for each task.</p>
 <section id="first-message"><h2><a href="#first-message">A first message</a></h2>
 ${firstMessage(operations.sendMessage, operations.createToken)}</section>
 <section id="conventions"><h2><a href="#conventions">Conventions</a></h2>
@@ -54,14 +55,14 @@ ${folded(`${members.length} operations`, listOperations(members))}</section>`,
 }
 
 function firstMessage(send: Operation, createToken: Operation): Html {
-  const token = curl({ ...createToken, bodyExample: undefined }).replace("curl ", "curl -s ");
+  const token = curl({ ...createToken, bodyExample: undefined }).replace("curl ", "curl -sSf ");
   const listen = [
     `export HERALD=http://${exampleHost}`,
     `export HERALD_ADMIN_API_KEY=$(cat ${exampleKeyFile})`,
     `TOKEN=$(${token} \\\n  | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`,
     'curl -N "$HERALD/sse" -H "Authorization: Bearer $TOKEN"',
   ];
-  return html`<p>Go online as a user of the demo organization: get a token and listen. The commands read an API key from the file <code>${exampleKeyFile}</code>; save yours there, if there is none. The first key of a server is in its data folder.</p>
+  return html`<p>Go online as a user of the organization <code>demo</code>, which <code>npm start</code> creates in an empty data folder: get a token and listen. The commands read an API key from the file <code>${exampleKeyFile}</code>, so run them in the folder where the server was started; save yours there, if there is none. The first key of a server is in its data folder.</p>
 ${examples(codeBlock("One terminal", listen.join("\n")))}
 <p>Send a message to a conversation of that user. It appears in the first terminal.</p>
 ${examples(codeBlock("Another terminal, with the same two exports", curl(send)))}

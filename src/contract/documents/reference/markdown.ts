@@ -1,4 +1,4 @@
-import { cliCommand, commandLanguages, exampleKeyFile } from "../place.ts";
+import { commandLanguages, exampleKeyFile, findsServer } from "../place.ts";
 import { guideTable, textOf } from "./guide-table.ts";
 import { type Html, html, trusted } from "./html.ts";
 import { codeBlock } from "./layout.ts";
@@ -57,7 +57,7 @@ export function renderMarkdown(markdown: string, hrefOf: (target: string) => str
       code(text, { language = "" } = {}) {
         const code = text.replace(/\n$/, "");
         readsKey ||= commandLanguages.has(language) && code.includes(exampleKeyFile);
-        usesCli ||= commandLanguages.has(language) && code.includes(cliCommand);
+        usesCli ||= commandLanguages.has(language) && code.split("\n").some(findsServer);
         return `${codeBlock(captions[language] ?? "Text", trusted(code)).markup}\n`;
       },
       link: (children, { href }) => html`<a href="${hrefOf(href)}">${trusted(children)}</a>`.markup,
