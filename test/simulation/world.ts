@@ -154,7 +154,11 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
     broken.push(`the world fails: ${error}`);
   }
   const history = { ...cluster, climate, hearings, announcedAt, organization: database.get, endedAt: time.now() };
-  broken.push(...judge(history), ...judgeListings(history, listings), ...judgeFeeds(database.get, feeds));
+  broken.push(
+    ...judge(history),
+    ...judgeListings(history, listings),
+    ...judgeFeeds(database.get, feeds, history.endedAt),
+  );
   for (const org of orgs.map(database.get))
     broken.push(...judgeReads(org), ...judgeMarks(org, time.now()), ...judgeEnds(history, org));
   const heardUntilNow = hearings.map((hearing) => ({ ...hearing }));

@@ -9,17 +9,21 @@ import { type Commit, lastsAt, type Organization } from "../models/organization.
 /** A log as it was in one of its lives: the current one, or one that a failover ended. */
 type Life = { commits: readonly (Commit | undefined)[]; blankedAt: ReadonlyMap<number, number> };
 
+/** How long a slow database lets a feed wait for its next page, at most. */
+const betweenPagesMs = 2_000;
+
 /** Describes all broken promises of feeds; empty if all were kept. */
 export function* judgeFeeds(
   organization: (org: string) => Organization,
   { readings, refusals }: { readings: readonly Reading[]; refusals: readonly Refusal[] },
+  endedAt: number,
 ): Iterable<string> {
   for (const [index, reading] of readings.entries())
-    for (const broken of judgeReading(organization(reading.org), reading)) yield `reading ${index}: ${broken}`;
+    for (const broken of judgeReading(organization(reading.org), reading, endedAt)) yield `reading ${index}: ${broken}`;
   for (const refusal of refusals) yield* judgeRefusal(organization(refusal.org), refusal);
 }
 
-function* judgeReading(organization: Organization, { lines, isOpen }: Reading): Iterable<string> {
+function* judgeReading(organization: Organization, { lines, isOpen }: Reading, endedAt: number): Iterable<string> {
   const lives: Life[] = [organization, ...organization.lost];
   const moves = lines.filter(({ cursor, name }, index) => name !== undefined || cursor !== lines[index - 1]?.cursor);
   for (const line of lines) if (line.name !== undefined) yield* judgeText(lives, line);
@@ -28,7 +32,8 @@ function* judgeReading(organization: Organization, { lines, isOpen }: Reading): 
     if (before !== undefined) yield* judgeStep(organization, lives, before, line);
   }
   const last = moves.at(-1);
-  if (!isOpen || last === undefined) return;
+  // A feed that was shown something just before the end, long after the last write, has much to catch up on.
+  if (!isOpen || last === undefined || last.at > endedAt - betweenPagesMs) return;
   const at = placeIn(last.cursor)?.offset ?? 0;
   // Retention may remove what a feed that still catches up has not reached.
   const isPurged = ({ at: committedAt, event: { offset } }: Commit) =>
