@@ -25,7 +25,7 @@ const oldResolution = "node10";
 const ofServer =
   /^(bin|console|sdk|src)\/|^docs\/(tutorial|how-to|reference|explanation)\/[\w-]+\.md$|^(CHANGELOG\.md|LICENSE|README\.md|package\.json|tsconfig\.json)$/;
 const ofTests = /\.test\.tsx?$|\/testing\//;
-const serverAtMost = 1_340_000; // of which the pages are 190,000
+const serverAtMost = 1_345_000; // of which the pages are 190,000
 
 buildSdk();
 const problems = [
