@@ -11,7 +11,7 @@ import type { Dependencies, Exchange, PathParts, Router, TakeTurn } from "./call
 import { createLongCalls, type LongCall } from "./call/long-call.ts";
 import { createInputReader, type Input } from "./call/read.ts";
 import { createRecorder } from "./call/record.ts";
-import { type Call, turnNameOf } from "./calls.ts";
+import { type Call, routerPath, turnNameOf } from "./calls.ts";
 import { organizationIn } from "./requests/body.ts";
 
 /** Does the work of an operation: calls its service, and returns what to answer. */
@@ -42,7 +42,7 @@ export function createBind({ app, rateLimit, use, thread, ...dependencies }: Bin
     const respond = createResponder(parts, recorder);
     const refuse = createRefuser(parts, recorder);
 
-    app.on(operation.method, operation.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
+    app.on(operation.method, routerPath(operation), async (context) => {
       const exchange = begin(context);
       let answer: Answer | undefined;
       let response: Response;

@@ -14,6 +14,11 @@ import { createEndsSoon } from "./requests/long-bodies.ts";
 /** A method and a path with its parameter names, of which there is a fixed number. */
 export type Route = { readonly method: string; readonly path: string };
 
+/** The path of a route as the router takes it. */
+export function routerPath({ path }: Pick<Route, "path">): string {
+  return path.replaceAll(/\{(\w+)\}/g, ":$1");
+}
+
 /** Where a node listens: at its only address, or at the public or the internal one of two. */
 export type Listener = "only" | "public" | "internal";
 

@@ -17,7 +17,7 @@ import type { Bind } from "../bind.ts";
 import { type CallerParts, createCallerReader } from "../call/callers.ts";
 import type { Router } from "../call/exchange.ts";
 import type { LongCall } from "../call/long-call.ts";
-import type { Call } from "../calls.ts";
+import { type Call, routerPath } from "../calls.ts";
 
 type Services = CallerParts & {
   files: Files;
@@ -104,7 +104,7 @@ export function bindDownloads(app: Router, { downloadFile }: Operations, service
   const { path, params, query } = downloadFile;
   const { files, downloads } = services;
   const route = { method: "GET", path };
-  app.get(path.replace(/\{(\w+)\}/, ":$1"), async ({ req, env: call }) => {
+  app.get(routerPath(route), async ({ req, env: call }) => {
     const { raw: request } = req;
     const { requestId } = call;
     call.route = route;

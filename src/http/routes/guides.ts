@@ -6,6 +6,7 @@ import { answerFile } from "../answers/page-file.ts";
 import { contentSecurityPolicy, isolationHeaders } from "../answers/page-headers.ts";
 import type { PlaceOf } from "../answers/places.ts";
 import type { Router } from "../call/exchange.ts";
+import { routerPath } from "../calls.ts";
 import { type AnswerPage, keyOf } from "./pages.ts";
 
 /** The documentation, in Markdown. */
@@ -40,7 +41,7 @@ export function bindGuides(app: Router, { guides, placeOf, answerPage, packed }:
   });
   for (const kind of Object.keys(guideKinds)) {
     const route = { method: "GET", path: `/docs/${kind}/{page}` };
-    app.get(`/docs/${kind}/:page`, async ({ req, env: call }) => {
+    app.get(routerPath(route), async ({ req, env: call }) => {
       call.route = route;
       if (!req.path.endsWith(".md")) return answerPage(req.raw, call, req.path);
       const place = placeOf(req.raw, call.from);

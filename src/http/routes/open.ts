@@ -10,6 +10,7 @@ import type { PlaceOf } from "../answers/places.ts";
 import type { Bind } from "../bind.ts";
 import type { Answer } from "../call/answer.ts";
 import type { Router } from "../call/exchange.ts";
+import { routerPath } from "../calls.ts";
 import type { Documents } from "./documents.ts";
 import { type AnswerPage, keyOf } from "./pages.ts";
 
@@ -59,7 +60,7 @@ export function bindOpen(
 
   for (const path of pageRoutes) {
     const route = { method: "GET", path };
-    app.get(path.replace(/\{(\w+)\}/, ":$1"), ({ req, env: call }) => {
+    app.get(routerPath(route), ({ req, env: call }) => {
       call.route = route;
       return answerPage(req.raw, call, req.path);
     });

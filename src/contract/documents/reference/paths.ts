@@ -2,6 +2,7 @@ import { closeCodes } from "../../connections/close-codes.ts";
 import { abnormalClosure } from "../../connections/close-explanations.ts";
 import { type ErrorCode, errorCatalogue } from "../../errors/errors.ts";
 import type { Operation } from "../../operations/operation.ts";
+import { guideKinds } from "../guides.ts";
 
 /** The routes of the pages: of single ones, and of those for each name in a place of the path. */
 export const pageRoutes = [
@@ -22,7 +23,7 @@ export const searchScriptPath = "/docs/search.js";
 /** The texts of all pages, as `SearchData`. */
 export const searchDataPath = "/docs/search.json";
 
-const ofGuide = /^((?:tutorial|how-to|reference|explanation)\/[\w-]+)/;
+const ofGuide = new RegExp(`^((?:${Object.keys(guideKinds).join("|")})/[\\w-]+)`);
 
 /** Whether a path is that of a guide in HTML. */
 export function isGuide(path: string): boolean {
