@@ -7,7 +7,7 @@ import { Badge } from "./badge.tsx";
 import { Empty } from "./states.tsx";
 import { timeOfDay } from "./time.tsx";
 
-const rowHeight = 40;
+const rowHeight = 40; // in CSS, too
 const beyond = 4; // rows rendered above and below the visible ones
 
 type Props = {
@@ -37,6 +37,7 @@ export function EventList({ heard, chosen, onChoose, onHold, onRelease }: Props)
     observeElementOffset,
     scrollToFn: elementScroll,
   });
+  const rows = virtualizer.getVirtualItems();
   const update = () => {
     const isAtRest = (box.current?.scrollTop ?? 0) === 0 && !box.current?.contains(document.activeElement);
     if (isAtRest) onRelease();
@@ -64,12 +65,12 @@ export function EventList({ heard, chosen, onChoose, onHold, onRelease }: Props)
           )}
         </Empty>
       )}
-      <ol style={{ height: `${virtualizer.getTotalSize()}px` }}>
-        {virtualizer.getVirtualItems().map(({ key, index, start }) => {
+      <ol style={{ height: `${virtualizer.getTotalSize()}px`, paddingTop: `${rows[0]?.start ?? 0}px` }}>
+        {rows.map(({ key, index }) => {
           const one = heard[heard.length - 1 - index];
           return (
             one !== undefined && (
-              <li key={key} style={{ top: `${start}px`, height: `${rowHeight}px` }}>
+              <li key={key}>
                 {one.kind === "break" ? (
                   <BreakRow {...one} />
                 ) : (
