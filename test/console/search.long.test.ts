@@ -68,6 +68,8 @@ describe.if(chromium !== undefined)("the search of the console, and the page of 
       .waitFor();
     await page.keyboard.press("/");
     await page.locator(":focus").and(field).waitFor();
+    await Promise.all([page.keyboard.press("Escape"), page.keyboard.press("/")]); // none waits for the other
+    await page.locator(":focus").and(field).waitFor();
     await page.keyboard.insertText(` ${server_mid} `);
     await options.getByText("Your parcel comes at ten.").waitFor();
     await page.keyboard.press("Enter");

@@ -11,7 +11,7 @@ type DialogProps = {
   children: ComponentChildren;
 };
 
-/** A modal dialog. The browser keeps the focus inside, closes it on Escape unless it `stays`, and then restores the focus. */
+/** A modal dialog. The browser keeps the focus inside. Escape closes it unless it `stays`; its opener then has the focus again. */
 export function Dialog({ title, onClose, stays, kind, children }: DialogProps) {
   const id = useId();
   const [isHeld, setIsHeld] = useState(false);
@@ -23,15 +23,16 @@ export function Dialog({ title, onClose, stays, kind, children }: DialogProps) {
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
     };
   }, []);
-  const hold = (event: Event) => {
-    if (stays === undefined) return;
+  // At once: the event of a closed dialog comes later, and a key that opens it again may come between.
+  const cancel = (event: Event) => {
     event.preventDefault();
-    setIsHeld(true);
+    if (stays === undefined) onClose();
+    else setIsHeld(true);
   };
   // A browser closes a dialog on the second Escape, whatever the page says to it.
   const closed = () => (stays === undefined ? onClose() : element.current?.showModal());
   return (
-    <dialog ref={element} class={kind} aria-labelledby={id} onCancel={hold} onClose={closed}>
+    <dialog ref={element} class={kind} aria-labelledby={id} onCancel={cancel} onClose={closed}>
       <h2 id={id}>{title}</h2>
       {children}
       {isHeld && (
