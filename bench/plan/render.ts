@@ -54,7 +54,7 @@ export function renderPlans(known: KnownCosts, target: number, seed: number): st
     renderCosts(known.series),
     "### One node",
     `What one thing alone does to ${percent(target)} of one core, or to that share of ${bytes(assumptions.nodeMemoryBytes)}.`,
-    table(["One node carries", "", "because"], oneNode(costs, target)),
+    table(["What", "One node carries", "Because"], oneNode(costs, target)),
     "### Step by step",
     `The workload above, every part at most ${percent(target)} busy. “no” names what stays fuller than that, however many servers there are.`,
     table(["", "One database carries, a day kept", "Full first", "1 M connections", "100 M connections"], stepRows),

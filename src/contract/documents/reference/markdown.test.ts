@@ -31,7 +31,8 @@ describe("a page in Markdown", () => {
     expect([...markup.matchAll(/aria-label="([^"]+)"/g)].map(([, label]) => label)).toEqual(["Parts", "Parts, 2"]);
     expect(markup).not.toContain('<th scope="col"></th>');
     expect(markup).toContain("<table><thead>");
-    expect(markup).toContain('<tr><td>a</td><td data-title="Is x">A sentence');
+    expect(markup).toContain('<tr><th scope="row">a</th><td>1</td>');
+    expect(markup).toContain('<tr><th scope="row">a</th><td data-title="Is x">A sentence');
   });
 
   test("says what is in a block of code", () => {
