@@ -68,10 +68,9 @@ export async function runPage(page: Page): Promise<void> {
 
   function begin(block: Block): Started {
     const text = (block.how === "call" ? callOf(block.text) : block.text).replaceAll(defaultAddress, host);
-    const code =
-      block.language === "sh"
-        ? text
-        : `npx bun ${writeSnippet(workspace, `snippet-${block.line}.${block.language}`, text)}`;
+    const snippet = () => writeSnippet(workspace, `snippet-${block.line}.${block.language}`, text);
+    const command = block.language === "python" ? "python3 -u" : "npx bun";
+    const code = block.language === "sh" ? text : `${command} ${snippet()}`;
     const keep = block.how === "run" ? `{ export -p; declare -f; } > "$VARIABLES"` : "";
     const script = `set -aeuo pipefail\n${npx}\nsource "$VARIABLES"\n${code}\n${keep}`;
     return start(["bash", "-c", script], { cwd: workspace.folder, env });

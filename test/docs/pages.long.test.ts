@@ -18,7 +18,7 @@ const ways: Record<string, string[]> = {
   ini: ["settings"],
   html: ["page"], // run by test/packages, like every `page`
   go: ["main", "call", "outbox"], // run by test/sdk-languages, as are those of Python; those with `outbox` by test/outbox
-  python: ["main", "call", "outbox", "framework"],
+  python: ["main", "background", "call", "outbox", "framework"],
   sql: ["outbox", "prepared"],
 };
 
