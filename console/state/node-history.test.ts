@@ -72,6 +72,7 @@ const remembered = (readAt: number, sends: [at: number, rate: number][]) => ({
     sends: rate,
     refused_keys: 1,
     refused_tokens: null,
+    rate_limited: null,
     latency_ms: { p50: 1, p99: 2 },
   })),
 });

@@ -12,7 +12,15 @@ function node(name: string, more: Partial<Node> = {}): Node {
 }
 
 function sample(minutes: number, more: Partial<NodeSample> = {}): NodeSample {
-  const quiet = { sends: 0, deliveries: 0, send_errors: 0, slow_consumers_cut: 0, refused_keys: 0, refused_tokens: 0 };
+  const quiet = {
+    sends: 0,
+    deliveries: 0,
+    send_errors: 0,
+    slow_consumers_cut: 0,
+    refused_keys: 0,
+    refused_tokens: 0,
+    rate_limited: 0,
+  };
   const counts = { nodes: 1, connections: 0, lag_events: 0, latency_ms: { p50: null, p99: null } };
   return { at: minutesAgo(minutes), ...quiet, ...counts, ...more };
 }
@@ -52,7 +60,7 @@ test("what several nodes miss is one line, since the first of them misses it, wi
   expect([ofOld?.what, ofOld?.since]).toEqual([expect.stringMatching(/^The bus is away/), undefined]);
 });
 
-test("rates of the last five minutes tell of failing sends and refused keys and tokens, since they began", () => {
+test("rates of the last five minutes tell of failing sends, refused keys and tokens, and calls over a limit, since they began", () => {
   const samples = [
     sample(25, { refused_keys: 1 }),
     sample(9, { send_errors: 2, refused_tokens: 3 }),
@@ -67,6 +75,13 @@ test("rates of the last five minutes tell of failing sends and refused keys and 
   expect(troublesOf({ samples: [sample(1, { refused_tokens: 1 / 15 })] })).toEqual([]); // a single token
   const [keys] = troublesOf({ samples: [sample(1, { refused_keys: 0.1 })] });
   expect(keys).toMatchObject({ what: "Calls without a valid key: about 6 a minute", remedy: { page: "audit" } });
+  const [limited] = troublesOf({ samples: [sample(1, { rate_limited: 0.5 })] });
+  expect(limited).toMatchObject({
+    what: "Calls over a limit are refused with 429: about 30 a minute",
+    since: minutesAgo(1),
+    isBad: false,
+    remedy: { docs: "configure#limits" },
+  });
 });
 
 test("a lag is told while it lasts, since it began", () => {

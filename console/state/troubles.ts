@@ -116,10 +116,11 @@ function ofHistory({ history }: ServiceFacts): Trouble[] {
     return rates.length === 0 ? 0 : rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
   };
   const perMinute = (rate: number) => `${Math.max(1, Math.round(rate * 60)).toLocaleString("en-GB")} a minute`;
-  const [errors, keys, tokens] = [
+  const [errors, keys, tokens, limited] = [
     averageOf(({ send_errors }) => send_errors),
     averageOf(({ refused_keys }) => refused_keys),
     averageOf(({ refused_tokens }) => refused_tokens),
+    averageOf(({ rate_limited = null }) => rate_limited),
   ];
   const isMany = recent.reduce((sum, one) => sum + (one.refused_tokens ?? 0) * sampleSeconds, 0) >= manyTokens;
   const since = (rateOf: (sample: NodeSample) => number | null) =>
@@ -142,6 +143,12 @@ function ofHistory({ history }: ServiceFacts): Trouble[] {
       since: since(({ refused_tokens }) => refused_tokens),
       isBad: false,
       remedy: { docs: "console#see-why-somebody-does-not-have-it" },
+    },
+    limited > 0 && {
+      what: `Calls over a limit are refused with 429: about ${perMinute(limited)}`,
+      since: since(({ rate_limited = null }) => rate_limited),
+      isBad: false,
+      remedy: { docs: "configure#limits" },
     },
   ];
   return troubles.filter((one) => one !== false);

@@ -77,12 +77,14 @@ export type Node = {
   /** When it last looked, in ISO 8601. */
   lag_checked_at: string | null;
 
-  /** What it has refused since it started. Absent from nodes of earlier versions. */
+  /** What it has refused since it started. Absent, or without some of it, from nodes of earlier versions. */
   refusals?: {
     /** Calls without a valid key. */
     keys: number;
     /** User tokens: invalid, expired, revoked, or of a blocked user. */
     tokens: number;
+    /** Calls over a limit, refused with 429. */
+    rate_limited?: number;
   };
 
   /** What is wrong, as the node sees it; empty if all is well. Absent from nodes of earlier versions. */
@@ -138,6 +140,8 @@ export type NodeSample = {
   refused_keys: number | null;
   /** Refused user tokens. */
   refused_tokens: number | null;
+  /** Calls over a limit, refused with 429. */
+  rate_limited: number | null;
   /** The greatest of a node, in milliseconds. */
   latency_ms: {
     /** The median; `null` if nothing was delivered. */

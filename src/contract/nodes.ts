@@ -37,10 +37,12 @@ const nodeRefusals = z
   .strictObject({
     keys: count("Calls that were refused with 401, without a valid key."),
     tokens: count("User tokens that were refused: invalid, expired, revoked, or of a blocked user."),
+    rate_limited: count("Calls that were refused with 429, because a limit was reached.").optional(),
   })
   .meta({
     id: "NodeRefusals",
-    description: "What a node has refused since it started. Absent from nodes of earlier versions.",
+    description:
+      "What a node has refused since it started. Absent, or without some of it, from nodes of earlier versions.",
   });
 
 /** What a node has refused since it started. */
@@ -138,6 +140,7 @@ const nodeSample = z
     slow_consumers_cut: rate("Connections that ended with bytes waiting"),
     refused_keys: rate("Calls without a valid key"),
     refused_tokens: rate("Refused user tokens"),
+    rate_limited: rate("Calls that were refused with 429"),
     latency_ms: z.strictObject({ p50: milliseconds.nullable(), p99: milliseconds.nullable() }).meta({
       description: "The greatest of a node, as in its `figures`.",
     }),

@@ -132,19 +132,25 @@ test("a reader that does not take what is waiting is counted when it is cut, wha
   expect(stream.isPaused()).toBe(true);
 });
 
-test("refused keys and tokens are counted, and the history of all nodes comes if it is asked for", async () => {
+test("refused keys and tokens, and calls over a limit, are counted, and the history of all nodes comes if it is asked for", async () => {
   await using node = await startHerald();
   const read = async (query: string) =>
     (await node.admin<{ items: Node[]; history?: NodeHistory }>("GET", `/admin/nodes${query}`)).body;
   const [before] = (await read("")).items;
-  expect(before).toMatchObject({ problems: [], refusals: { keys: 0, tokens: 0 } });
+  expect(before).toMatchObject({ problems: [], refusals: { keys: 0, tokens: 0, rate_limited: 0 } });
   expect((await fetch(`${node.url}/admin/nodes`, { headers: { "Admin-Api-Key": "wrong" } })).status).toBe(401);
   using refused = await openSocket(node.url, { headers: { Authorization: "Bearer wrong" } });
   await expectClosed(refused, 4401);
+  const org = await createOrganization(node);
+  await node.admin("PUT", `/admin/organizations/${org.id}`, { limits: { requests_per_second: 1 } });
+  const statuses = Array.from({ length: 20 }, async () => (await node.admin("GET", org.path("users"))).status);
+  const limited = (await Promise.all(statuses)).filter((status) => status === 429).length;
+  expect(limited).toBeGreaterThan(0);
   await eventually(async () => {
     const own = (await read("")).items.find(({ url }) => url === node.url);
-    return (own?.refusals?.keys === 1 && own.refusals.tokens === 1) || undefined;
-  }, "a report of a refused key and a refused token");
+    const { keys, tokens, rate_limited } = own?.refusals ?? {};
+    return (keys === 1 && tokens === 1 && rate_limited === limited) || undefined;
+  }, "a report of a refused key, a refused token, and the calls over a limit");
   expect((await read("?history=false")).history).toBeUndefined();
   const { history } = await read("?history=true");
   expect(history?.read_at).toMatch(ISO_MILLISECONDS);

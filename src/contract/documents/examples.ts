@@ -47,7 +47,7 @@ export const nodeExample = {
   organizations: 17,
   lag_events: 0,
   lag_checked_at: toIso(time - 1_204),
-  refusals: { keys: 0, tokens: 41 },
+  refusals: { keys: 0, tokens: 41, rate_limited: 0 },
   problems: [{ kind: "files" as const, since: toIso(time - 42_000) }],
   figures: {
     sends: 48_211,

@@ -51,12 +51,11 @@ export function createNodeFigures(
   };
 }
 
-/** Counts the keys and tokens that a node has refused. */
+/** Counts the keys and tokens that a node has refused, and the calls over a limit. */
 export function countRefusals({ calls, tokens }: Pick<Figures, "calls" | "tokens">): NodeRefusals {
-  let keys = 0;
-  for (const { path, statuses } of calls.values())
-    if (path.startsWith("/admin/") || path === "/mcp") keys += statuses.get(401) ?? 0;
-  return { keys, tokens: tokens.refused };
+  const ofKeys = [...calls.values()].filter(({ path }) => path.startsWith("/admin/") || path === "/mcp");
+  const countOf = (status: number) => ofKeys.reduce((sum, { statuses }) => sum + (statuses.get(status) ?? 0), 0);
+  return { keys: countOf(401), tokens: tokens.refused, rate_limited: countOf(429) };
 }
 
 function shown(ms: number | undefined): number | null {

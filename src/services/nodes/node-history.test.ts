@@ -3,14 +3,14 @@ import { nodeExample } from "../../contract/documents/examples.ts";
 import type { NodeStatus } from "../../contract/nodes.ts";
 import { createNodeHistory } from "./node-history.ts";
 
-/** A node that has reported so many sends and refused tokens, at so many milliseconds of its own clock. */
+/** A node that has reported so many sends and refused tokens, and twice as many calls over a limit, at so many milliseconds of its own clock. */
 function node(id: string, reportedAtMs: number, sends: number, tokens?: number): NodeStatus {
   const { state: _, refusals: __, problems: ___, ...status } = nodeExample;
   return {
     ...status,
     id,
     reported_at: new Date(reportedAtMs).toISOString(),
-    ...(tokens !== undefined && { refusals: { keys: 0, tokens } }),
+    ...(tokens !== undefined && { refusals: { keys: 0, tokens, rate_limited: tokens * 2 } }),
     figures: { ...status.figures, sends, deliveries: sends * 2 },
   };
 }
@@ -33,7 +33,7 @@ test("rates are what the counters of all nodes grew by, each by its own clock", 
   history.add(15_000, node("a", 15_000, 250, 10), node("b", 920_000, 30));
   expect(history.read().samples).toMatchObject([
     { at: new Date(0).toISOString(), sends: null, deliveries: null, refused_tokens: null, nodes: 2 },
-    { sends: 11, deliveries: 22, send_errors: 0, refused_tokens: 0.2, latency_ms: { p99: 6.2 } },
+    { sends: 11, deliveries: 22, send_errors: 0, refused_tokens: 0.2, rate_limited: 0.4, latency_ms: { p99: 6.2 } },
   ]);
   expect(history.read().read_at).toBe(new Date(15_000).toISOString());
 });

@@ -49,6 +49,7 @@ function sampleOf(at: number, live: readonly NodeStatus[], before: ReadonlyMap<s
     slow_consumers_cut: rateOf(({ figures }) => figures.slow_consumers_cut),
     refused_keys: rateOf(({ refusals }) => refusals?.keys),
     refused_tokens: rateOf(({ refusals }) => refusals?.tokens),
+    rate_limited: rateOf(({ refusals }) => refusals?.rate_limited),
     latency_ms: { p50: worstOf(latencies.map(({ p50 }) => p50)), p99: worstOf(latencies.map(({ p99 }) => p99)) },
   };
 }

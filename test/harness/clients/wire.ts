@@ -164,7 +164,7 @@ export type Node = {
   organizations: number;
   lag_events: number;
   lag_checked_at: string | null;
-  refusals: { keys: number; tokens: number };
+  refusals: { keys: number; tokens: number; rate_limited: number };
   problems: { kind: string; since: string }[];
   figures: {
     sends: number;
