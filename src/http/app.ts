@@ -89,9 +89,9 @@ export function createApp(dependencies: Dependencies): App {
   const longAnswers = createLongAnswers({ backlog: dependencies.backlog, onError: (error) => onError(error, "") });
   const bind = createBind({ ...dependencies, app, longAnswers });
   for (const bindFeature of features) bindFeature(bind, operations, dependencies);
-  const documents = createDocuments({ limits, basePath }, () => dependencies.guides.all());
+  const { documents, markdownPages } = createDocuments({ limits, basePath }, () => dependencies.guides.all());
   const packed = createPackedTexts();
-  const answerPage = createPages(documents, dependencies.placeOf, packed);
+  const answerPage = createPages({ documents, markdownPages, placeOf: dependencies.placeOf, packed });
   bindDownloads(app, operations, dependencies);
   bindOpen(app, bind, operations, { ...dependencies, documents, answerPage, packed });
   bindGuides(app, { ...dependencies, answerPage, packed });

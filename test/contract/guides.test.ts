@@ -34,7 +34,7 @@ describe("llms.txt", () => {
     ]);
     const items = sections.filter((part) => !part.startsWith("## ")).flatMap((part) => part.split("\n"));
     for (const item of items) expect(item).toMatch(/^- \[[^\]]+\]\(\/[\w./-]+\): [^[\]*]+\.$/);
-    expect(items).toHaveLength(pages.length + 2);
+    expect(items).toHaveLength(pages.length + 5);
   });
 
   test("names each page by its heading, and what it leads to is there", async () => {
@@ -76,6 +76,24 @@ test("each page is served as HTML, too, and its links lead to pages that are the
   }
   const { text } = await read("/docs/guides");
   for (const path of pages) expect(text).toContain(`<a href="/${path.replace(".md", "")}">`);
+});
+
+test("so is each other page of /docs, and what it links to is there", async () => {
+  const found = new Set(["/docs.md"]);
+  for (const path of found) {
+    const { status, headers, text } = await read(path);
+    expect([path, status, headers.get("content-type")]).toEqual([path, 200, "text/markdown; charset=utf-8"]);
+    expect(text).not.toContain("localhost:7070");
+    for (const link of linksOf(text)) {
+      const { origin, pathname } = new URL(link, `http://herald${path}`);
+      if (origin === "http://herald" && pathname.endsWith(".md")) found.add(pathname);
+    }
+  }
+  const ofErrors = [...found].filter((path) => path.startsWith("/docs/errors/"));
+  expect(ofErrors).toContain("/docs/errors/rate_limited.md");
+  for (const page of ["/docs/realtime.md", "/docs/close-codes/4401.md", "/docs/api/messages.md", "/docs/guides.md"])
+    expect([...found]).toContain(page);
+  expectProblem(await herald().http("GET", "/docs/errors/none.md"), 404, "not_found");
 });
 
 test("nothing else is: no decisions, no other files, none outside of the folder", async () => {

@@ -12,6 +12,7 @@ const documents = [
   "/docs/realtime",
   "/docs/errors",
   "/docs/errors/not_found",
+  "/docs/errors/not_found.md",
   "/docs/close-codes/1012",
   "/docs/how-to/receive",
   "/docs/how-to/receive.md",

@@ -12,7 +12,7 @@ import {
   placePage,
   savedKeyFile,
 } from "../../src/contract/documents/place.ts";
-import { reference } from "../../src/contract/documents/reference/pages.ts";
+import { reference, referenceInMarkdown } from "../../src/contract/documents/reference/pages.ts";
 import { searchDataPath, searchScriptPath } from "../../src/contract/documents/reference/paths.ts";
 import { bundleConsole } from "../../src/server/console/bundle.ts";
 import { listGuides, readGuide } from "../../src/server/guides/files.ts";
@@ -53,6 +53,9 @@ async function filesOf(place: Place): Promise<Map<string, string | Uint8Array>> 
     ],
     ...Object.entries(pages).map(
       ([path, page]) => [fileOf(path), relative(fileOf(path), placePage(page, place))] as const,
+    ),
+    ...Object.entries(referenceInMarkdown(undefined, guides)).map(
+      ([path, page]) => [path, placePage(page, place)] as const,
     ),
     ...[...guides].map(([name, text]) => {
       const shown = guideText(name, text, (other) => guides.has(other));

@@ -47,11 +47,19 @@ export function llmsText(pages: ReadonlyMap<string, Summary>, basePath: string):
   const sections = Object.entries(guideKinds).map(([folder, kind]) => {
     const ofKind = [...pages].filter(([name]) => name.startsWith(`${folder}/`));
     const own = ofKind.map(([name, { title, sentence }]) => item(title, `${basePath}/docs/${name}`, sentence));
-    const lines = folder === "reference" ? [...own, ...machineReadable(basePath)] : own;
+    const lines = folder === "reference" ? [...ofTheApi(basePath), ...own, ...machineReadable(basePath)] : own;
     return [`## ${kind}`, lines.join("\n")].join("\n\n");
   });
   const introduction = `This is the documentation of Herald ${about.version}, in Markdown. ${about.authentication} ${about.retries}`;
   return `${[`# ${about.title}`, `> ${about.introduction}`, introduction, ...sections].join("\n\n")}\n`;
+}
+
+function ofTheApi(basePath: string): string[] {
+  return [
+    item("HTTP API", `${basePath}/docs.md`, "Conventions, scopes, and every operation, with a page for each feature."),
+    item("Real time", `${basePath}/docs/realtime.md`, "Requests and events of `/ws` and `/sse`, and every close code."),
+    item("Errors", `${basePath}/docs/errors.md`, "Every error of the HTTP API, with a page for each."),
+  ];
 }
 
 function machineReadable(basePath: string): string[] {

@@ -3,11 +3,10 @@ import type { Place } from "../../contract/documents/place.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
 import type { PackedTexts } from "../answers/packed-texts.ts";
 import { answerFile } from "../answers/page-file.ts";
-import { contentSecurityPolicy, isolationHeaders } from "../answers/page-headers.ts";
 import type { PlaceOf } from "../answers/places.ts";
 import type { Router } from "../call/exchange.ts";
 import { routerPath } from "../calls.ts";
-import { type AnswerPage, keyOf } from "./pages.ts";
+import { type AnswerPage, keyOf, markdownHeaders } from "./pages.ts";
 
 /** The documentation, in Markdown. */
 export type Guides = {
@@ -19,12 +18,6 @@ export type Guides = {
   all(): Promise<ReadonlyMap<string, string>>;
 };
 
-/** Clients may keep it, and ask each time whether it is still the same (RFC 9111, section 5.2.2.4). */
-const headers = {
-  ...isolationHeaders,
-  "Content-Security-Policy": contentSecurityPolicy({}),
-  "Cache-Control": "no-cache",
-};
 const listRoute = { method: "GET", path: "/llms.txt" };
 
 type Services = { guides: Guides; placeOf: PlaceOf; answerPage: AnswerPage; packed: PackedTexts };
@@ -37,7 +30,7 @@ export function bindGuides(app: Router, { guides, placeOf, answerPage, packed }:
       type: "text/plain; charset=utf-8",
       text: await guides.list(),
     }));
-    return answerFile(req.raw, call, file, headers);
+    return answerFile(req.raw, call, file, markdownHeaders);
   });
   for (const kind of Object.keys(guideKinds)) {
     const route = { method: "GET", path: `/docs/${kind}/{page}` };
@@ -50,7 +43,7 @@ export function bindGuides(app: Router, { guides, placeOf, answerPage, packed }:
         if (text === undefined) throw new HeraldError("not_found");
         return { type: "text/markdown; charset=utf-8", text }; // RFC 7763
       });
-      return answerFile(req.raw, call, file, headers);
+      return answerFile(req.raw, call, file, markdownHeaders);
     });
   }
 }

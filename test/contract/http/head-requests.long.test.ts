@@ -49,6 +49,7 @@ test("HEAD has the headers of GET on every route, its length included, and no bo
     "/",
     "/docs",
     "/docs/errors",
+    "/docs/errors.md",
     "/console",
     "/console/demo",
     "/console/assets/none.js",

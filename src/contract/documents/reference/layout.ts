@@ -59,6 +59,7 @@ ${searchField}
 <nav class="side" aria-label="On this page">${listOf(entries)}</nav>
 <main id="main">
 ${main}
+${isGuide(path) ? undefined : html`<p class="quiet"><a href="${path}.md">Markdown</a></p>`}
 </main>
 </div>
 <script>${trusted(script)}</script>

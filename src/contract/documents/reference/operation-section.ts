@@ -32,7 +32,7 @@ ${examples(...answerExamples(operation))}
 <h4>Errors</h4>
 <ul class="codes">${errorCodesOf(operation).map(
     (code) =>
-      html`<li><span class="status">${errorCatalogue[code].status}</span><a href="${errorPath(code)}">${code}</a></li>`,
+      html`<li><span class="status">${errorCatalogue[code].status}</span> <a href="${errorPath(code)}">${code}</a></li>`,
   )}</ul>`,
 )}</section>`;
 }

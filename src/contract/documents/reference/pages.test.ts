@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { closeCodes } from "../../connections/close-codes.ts";
 import { frameEvents, frameExchanges } from "../../connections/frame-messages.ts";
 import { errorCatalogue } from "../../errors/errors.ts";
@@ -8,7 +8,7 @@ import { createOperations } from "../../operations/all.ts";
 import { type Operation, operationTags } from "../../operations/operation.ts";
 import { guideKinds } from "../guides.ts";
 import { html, json, prose } from "./html.ts";
-import { reference } from "./pages.ts";
+import { reference, referenceInMarkdown } from "./pages.ts";
 import { isGuide, pageRoutes } from "./paths.ts";
 import { anchorOf } from "./realtime-page.ts";
 
@@ -46,6 +46,8 @@ const guides = new Map(
   ),
 );
 const { pages, search } = reference(defaultPayloadLimits, guides);
+const markdownPages = referenceInMarkdown(defaultPayloadLimits, guides);
+const guideFiles = [...guides.keys()].map((name) => `/docs/${name}`);
 const found = new Map(
   await Promise.all(Object.entries(pages).map(async ([path, page]) => [path, await read(page)] as const)),
 );
@@ -67,6 +69,33 @@ describe("/docs", () => {
     const routes = [...pageRoutes, ...Object.keys(guideKinds).map((kind) => `/docs/${kind}/{page}`)];
     const patterns = routes.map((route) => new RegExp(`^${route.replaceAll(/\{\w+\}/g, "[^/]+")}$`));
     for (const path of Object.keys(pages)) expect(patterns.filter((pattern) => pattern.test(path))).toHaveLength(1);
+    for (const path of Object.keys(markdownPages)) expect(patterns.some((pattern) => pattern.test(path))).toBe(true);
+  });
+
+  test("has each page in Markdown, but for the guides, whose links lead to others in Markdown", () => {
+    const inMarkdown = new Set(Object.keys(markdownPages));
+    expect([...inMarkdown].sort()).toEqual(
+      Object.keys(pages)
+        .filter((path) => !isGuide(path))
+        .map((path) => `${path}.md`)
+        .sort(),
+    );
+    const known = new Set([...inMarkdown, ...others, ...guideFiles]);
+    for (const [path, markdown] of Object.entries(markdownPages)) {
+      const [heading = ""] = /^# .+$/m.exec(markdown) ?? [];
+      expect(shown(heading).replace(/^# /, "")).toBe(
+        /<h1>(.*?)<\/h1>/.exec(pages[path.replace(".md", "")] ?? "")?.[1]?.replaceAll(/<[^>]+>/g, "") ?? "",
+      );
+      const prose = markdown.replaceAll(/^```[^`]*^```/gm, "").replaceAll(/`[^`\n]*`/g, "");
+      expect(prose).not.toMatch(/<\/?[a-z]+[ >]|%5F/);
+      const targets = [...prose.matchAll(/\]\(([^)\s#]*)/g)].flatMap(([, target = ""]) =>
+        target === "" || /^[a-z]+:/.test(target) ? [] : [new URL(target, `http://herald${path}`).pathname],
+      );
+      expect(targets.filter((target) => !known.has(target))).toEqual([]);
+    }
+    expect(markdownPages["/docs/errors/rate_limited.md"]).toContain(
+      "## What to do\n\n- Wait for `Retry-After` seconds",
+    );
   });
 
   test("explains each error and each close code: what it means, why it happens, what to do, and how it looks", () => {
@@ -104,7 +133,7 @@ describe("/docs", () => {
     const anchors = [...found].flatMap(([page, { ids: ofPage }]) => ofPage.map((id) => `${page}#${id}`));
     const places = new Set([...found.keys(), ...others, ...anchors]);
     const isElsewhere = (target: string) => /^(?:https?|wss?):/.test(target);
-    const isMarkdown = (target: string) => target.startsWith("/docs/") && existsSync(target.slice(1));
+    const isMarkdown = (target: string) => target in markdownPages || guideFiles.includes(target);
     const targets = links.map((link) => (link.startsWith("#") ? path + link : link));
     expect(targets.filter((target) => !places.has(target) && !isElsewhere(target) && !isMarkdown(target))).toEqual([]);
     expect(targets).toEqual(expect.arrayContaining(["/docs", "/docs/realtime", "/docs/errors", ...others]));

@@ -6,18 +6,39 @@ import { errorsPage } from "./errors-page.ts";
 import { featurePages, objectsOf } from "./feature-pages.ts";
 import { type GuideTexts, guidePages } from "./guide-pages.ts";
 import { httpPage } from "./http-page.ts";
-import { layOut } from "./layout.ts";
+import { layOut, type Page } from "./layout.ts";
+import { isGuide } from "./paths.ts";
 import { realtimePage } from "./realtime-page.ts";
 import { type SearchData, searchData } from "./search-data.ts";
+import { markdownPath, toMarkdown } from "./to-markdown.ts";
 
 /** What is below `/docs`: the HTML of pages by their paths, and what a reader searches. */
 export type Reference = { pages: Record<string, string>; search: SearchData };
 
 /** Makes every page below `/docs`. The pages load nothing until the reader searches, and can be read without their script. */
 export function reference(limits: PayloadLimits = defaultPayloadLimits, guides: GuideTexts = new Map()): Reference {
+  const pages = allPages(limits, guides);
+  return {
+    pages: Object.fromEntries(pages.map((page) => [page.path, layOut(page)])),
+    search: searchData(pages),
+  };
+}
+
+/** Makes every page below `/docs` in Markdown, by their paths, which end in `.md`, but for the guides, which are written in it. */
+export function referenceInMarkdown(
+  limits: PayloadLimits = defaultPayloadLimits,
+  guides: GuideTexts = new Map(),
+): Record<string, string> {
+  const pages = allPages(limits, guides);
+  const paths = new Set(pages.map(({ path }) => path));
+  const others = pages.filter(({ path }) => !isGuide(path));
+  return Object.fromEntries(others.map((page) => [markdownPath(page.path), toMarkdown(page, paths)]));
+}
+
+function allPages(limits: PayloadLimits, guides: GuideTexts): Page[] {
   const operations = createOperations(limits);
   const objects = objectsOf(operations);
-  const pages = [
+  return [
     ...guidePages(guides),
     httpPage(limits, operations, objects),
     ...featurePages(operations, objects),
@@ -26,8 +47,4 @@ export function reference(limits: PayloadLimits = defaultPayloadLimits, guides: 
     ...errorPages(operations),
     ...closeCodePages(),
   ];
-  return {
-    pages: Object.fromEntries(pages.map((page) => [page.path, layOut(page)])),
-    search: searchData(pages),
-  };
 }

@@ -4,16 +4,13 @@ import { type ErrorCode, errorCatalogue } from "../../errors/errors.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { guideKinds } from "../guides.ts";
 
-/** The routes of the pages: of single ones, and of those for each name in a place of the path. */
+/** The routes of the pages, in HTML and in Markdown: of single ones, and of those for each name in a place of the path. */
 export const pageRoutes = [
-  "/docs",
-  "/docs/guides",
+  ...["/docs", "/docs/guides", "/docs/realtime", "/docs/errors"].flatMap((path) => [path, `${path}.md`]),
   "/docs/api/{feature}",
-  "/docs/realtime",
-  "/docs/errors",
   "/docs/errors/{code}",
   "/docs/close-codes/{code}",
-] as const;
+];
 
 /** The page that lists the guides. */
 export const guidesPath = "/docs/guides";
