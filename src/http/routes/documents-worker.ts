@@ -1,5 +1,5 @@
-// The thread that writes the documents of a node, or its pages in Markdown, once. Its priority is that of the others, as whoever asked waits for it: with the
-// lowest one, a page took more than 20 s on a busy machine, with this one 1.5 s.
+// The thread that writes the documents of a node, or its pages in Markdown, once. Its priority is that of the others, as whoever asked
+// waits for it: with the lowest one, a page took more than 20 s on a busy machine, with this one 1.5 s.
 import { parentPort, workerData } from "node:worker_threads";
 import { asyncApiDocument } from "../../contract/documents/asyncapi.ts";
 import { openApiDocument } from "../../contract/documents/openapi.ts";
