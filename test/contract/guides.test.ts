@@ -34,7 +34,7 @@ describe("llms.txt", () => {
     ]);
     const items = sections.filter((part) => !part.startsWith("## ")).flatMap((part) => part.split("\n"));
     for (const item of items) expect(item).toMatch(/^- \[[^\]]+\]\(\/[\w./-]+\): [^[\]*]+\.$/);
-    expect(items).toHaveLength(pages.length + 5);
+    expect(items).toHaveLength(pages.length + 6);
   });
 
   test("names each page by its heading, and what it leads to is there", async () => {
@@ -78,12 +78,23 @@ test("each page is served as HTML, too, and its links lead to pages that are the
   for (const path of pages) expect(text).toContain(`<a href="/${path.replace(".md", "")}">`);
 });
 
+test("the changelog is a page, too, in both forms, and its links lead to guides and to the repository", async () => {
+  const { text } = await read("/docs/reference/changelog.md");
+  expect(text).toStartWith("# Changelog\n");
+  const links = linksOf(text).filter((link) => !link.startsWith("https://"));
+  expect(links).toContain("../how-to/sign-in-people.md");
+  expect(links.filter((link) => !/^\.\.\/(?:how-to|reference|explanation|tutorial)\//.test(link))).toEqual([]);
+  const { status, text: page } = await read("/docs/reference/changelog");
+  expect([status, page.includes('<a href="/docs/how-to/sign-in-people"')]).toEqual([200, true]);
+});
+
 test("so is each other page of /docs, and what it links to is there", async () => {
   const found = new Set(["/docs.md"]);
+  const isGuide = (path: string) => kinds.some((kind) => path.startsWith(`/docs/${kind}/`));
   for (const path of found) {
     const { status, headers, text } = await read(path);
     expect([path, status, headers.get("content-type")]).toEqual([path, 200, "text/markdown; charset=utf-8"]);
-    expect(text).not.toContain("localhost:7070");
+    expect([path, isGuide(path) || !text.includes("localhost:7070")]).toEqual([path, true]);
     for (const link of linksOf(text)) {
       const { origin, pathname } = new URL(link, `http://herald${path}`);
       if (origin === "http://herald" && pathname.endsWith(".md")) found.add(pathname);

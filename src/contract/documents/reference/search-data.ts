@@ -10,7 +10,10 @@ export type SearchData = [path: string, title: string, parts: SearchPart[]][];
 type Part = { anchor: string; heading: string; text: string };
 
 /** Pages that only repeat what others say in full. */
-const repeated = new Set(["/docs/errors", "/docs/guides", "/docs/reference/errors", "/docs/reference/close-codes"]);
+const repeated = new Set([
+  ...["/docs/errors", "/docs/guides"],
+  ...["changelog", "close-codes", "errors"].map((name) => `/docs/reference/${name}`),
+]);
 /** Lists of links to other parts, what is not of the page itself, and what nobody searches in tables of fields. */
 const leftOut = /class="(?:contents|codes|quiet|note|type|required|limits)"/;
 const leftOutTags = new Set(["h1", "h4", "thead", "figcaption"]);
