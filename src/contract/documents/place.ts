@@ -25,7 +25,7 @@ const linkOfGuide = /(?<=\]\(|<|\[)(http):\/\/127\.0\.0\.1:7070(?=\/)/g;
 const protocolOfServer = /(?<="host":"\{host\}",(?:"pathname":"[^"]*",)?"protocol":")(?:ws|http)(?=")/g;
 const fenceLine = /^\s*```(\w*)/;
 /** The languages of code that readers run. */
-export const commandLanguages: ReadonlySet<string> = new Set(["sh", "ts", "js", "go", "python"]);
+export const commandLanguages: ReadonlySet<string> = new Set(["sh", "ts", "js", "html", "go", "python"]);
 
 /** The attributes of a note in a page of `/docs` that is for readers whose key is elsewhere. */
 export const hiddenKeyNote = 'class="note" hidden';
