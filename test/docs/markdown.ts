@@ -32,11 +32,12 @@ function markdownBelow(folder: string): string[] {
     .flatMap((path) => (statSync(path).isDirectory() ? markdownBelow(path) : path.endsWith(".md") ? [path] : []));
 }
 
-/** Every page for people: at the top of the repository, and below docs/. */
+/** Every page for people: at the top of the repository, below docs/, and those of the SDKs. */
 export function allPages(): Page[] {
+  const ofSdks = ["sdk", "sdk-go", "sdk-python"].map((folder) => join(folder, "README.md"));
   const top = readdirSync(root).filter((name) => name.endsWith(".md"));
   const below = markdownBelow(join(root, "docs")).map((path) => relative(root, path));
-  return [...top, ...below].sort().map(readPage);
+  return [...top, ...below, ...ofSdks].sort().map(readPage);
 }
 
 /** A page without its code blocks and comments, to search for links and names. */

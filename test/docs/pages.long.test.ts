@@ -11,8 +11,9 @@ const pages = allPages();
 /** How a block of each language may be tested. A `text` block without a word is a picture and is not tested. */
 const ways: Record<string, string[]> = {
   sh: ["start", "run", "background", "page", "manual"],
-  ts: ["run", "call", "background", "page", "outbox", "framework"], // what has a `framework` is run by test/packages/frameworks
-  js: ["run", "background"],
+  ts: ["run", "call", "background", "browser", "page", "outbox", "framework"], // what has a `framework` is run by test/packages/frameworks
+  js: ["run", "background", "browser"], // what has a `browser` is run by browser.long.test.ts
+  jsx: ["browser"],
   json: [...contractSchemas().keys()],
   text: ["", "output", "heard"],
   ini: ["settings"],

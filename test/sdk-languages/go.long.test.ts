@@ -195,20 +195,23 @@ describe.skipIf(go === undefined)("the Go SDK", () => {
     expect([stderr.toString(), exitCode, exitCode === 0 ? "" : stdout.toString()]).toEqual(["", 0, ""]);
   });
 
-  test("copies a reader into a message, as the page about frameworks shows", async () => {
+  test.each([
+    ["docs/how-to/stream-from-a-framework.md", "We open at ten."],
+    ["sdk-go/README.md", "Thank you for your order."],
+  ])("sends what %s shows", async (page, body) => {
     await packGo(go, proxy);
     const sources = mkdtempSync(join(folder, "page-"));
-    await Bun.write(join(sources, "main.go"), programOfPage("docs/how-to/stream-from-a-framework.md"));
+    await Bun.write(join(sources, "main.go"), programOfPage(page));
     const program = await build(go, sources);
     await using server = await startHerald({ env: { HERALD_DEMO: "1" } });
     const variables = { HERALD_URL: server.url, HERALD_ADMIN_API_KEY: server.key };
     const { exitCode, stderr } = await $`${program}`.env(variables).nothrow().quiet();
     expect([exitCode, stderr.toString()]).toEqual([0, ""]);
-    const { body } = await server.admin<{ items: object[] }>(
+    const history = await server.admin<{ items: object[] }>(
       "GET",
       "/admin/organizations/demo/conversations/welcome/messages",
     );
-    expect(body.items).toEqual([expect.objectContaining({ from: "alice", body: "We open at ten." })]);
+    expect(history.body.items).toEqual([expect.objectContaining({ from: "alice", body })]);
   });
 
   test("is what the example of net/http uses, from the clone and elsewhere: an order that is placed twice is told once", async () => {

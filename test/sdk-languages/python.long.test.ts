@@ -43,10 +43,13 @@ describe.skipIf(python === undefined)("the Python SDK", () => {
   cpSync(join(root, "sdk-python/tests"), tests, { recursive: true });
   cpSync(join(root, "sdk-python/pyproject.toml"), join(folder, "pyproject.toml"));
 
-  const page = join(folder, "page.py");
-  const { blocks } = readPage("docs/how-to/send-from-python.md");
-  const programs = blocks.filter(({ language }) => language === "python").map(({ text }) => text);
-  writeFileSync(page, programs.join("\n\n"));
+  const programOf = (path: string, name: string): string => {
+    const programs = readPage(path).blocks.filter(({ language }) => language === "python");
+    const program = join(folder, name);
+    writeFileSync(program, programs.map(({ text }) => text).join("\n\n"));
+    return program;
+  };
+  const page = programOf("docs/how-to/send-from-python.md", "page.py");
   const calls = join(folder, "calls.py");
   const functions = callsOf("python").map(
     ({ name, text }) => `def ${name}() -> None:\n${text.trimEnd().replaceAll(/^(?=.)/gm, "    ")}\n\n${name}()\n`,
@@ -114,6 +117,14 @@ secret = os.environ["WEBHOOK_SECRET"]
       "",
       expect.stringMatching(new RegExp(`^${lines.join("\n")}\n$`)),
     ]);
+  });
+
+  test("does what its README shows", async () => {
+    await using server = await startHerald({ env: { HERALD_DEMO: "1" } });
+    const variables = { HERALD_URL: server.url, HERALD_ADMIN_API_KEY: server.key };
+    const program = programOf("sdk-python/README.md", "readme.py");
+    const run = await $`${python} ${program}`.cwd(folder).env(variables).nothrow().quiet();
+    expect([run.stderr.toString(), run.stdout.toString()]).toEqual(["", expect.stringMatching(/^[0-9a-f-]{36}\n$/)]);
   });
 
   test("makes the calls that pages show in several languages", async () => {
