@@ -14,6 +14,7 @@ const captions: Record<string, string> = {
   sh: "Shell",
   ts: "TypeScript",
   js: "JavaScript",
+  jsx: "JSX",
   go: "Go",
   python: "Python",
   json: "JSON",
