@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { isGuide } from "../../src/contract/documents/reference/paths.ts";
 import { readPage, root } from "../docs/markdown.ts";
 import { expectProblem } from "../harness/reading/expectations.ts";
 import { useHerald } from "../harness/servers/herald.ts";
@@ -90,7 +91,6 @@ test("the changelog is a page, too, in both forms, and its links lead to guides 
 
 test("so is each other page of /docs, and what it links to is there", async () => {
   const found = new Set(["/docs.md"]);
-  const isGuide = (path: string) => kinds.some((kind) => path.startsWith(`/docs/${kind}/`));
   for (const path of found) {
     const { status, headers, text } = await read(path);
     expect([path, status, headers.get("content-type")]).toEqual([path, 200, "text/markdown; charset=utf-8"]);

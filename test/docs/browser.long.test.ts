@@ -3,7 +3,9 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { findChromium, launchChromium } from "../console/browser.ts";
 import { eventually } from "../harness/deadline.ts";
+import { filesOf } from "../harness/servers/files.ts";
 import { startHerald } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 import { allPages, type Block, root } from "./markdown.ts";
 import { createWorkspace, writeSnippet } from "./workspace.ts";
 
@@ -80,36 +82,27 @@ describe.if(chromium !== undefined)("what the documentation shows for a page, in
       },
     });
     const origin = `http://localhost:${site.port}`;
-    await using herald = await startHerald({ env: { HERALD_DEMO: "1", HERALD_ALLOWED_ORIGINS: origin } });
+    await using herald = await startHerald({ env: { HERALD_ALLOWED_ORIGINS: origin } });
     script = await bundle(path, block, herald.url);
-    const org = "/admin/organizations/demo";
-    token = (await herald.admin<{ token: string }>("POST", `${org}/users/bob/tokens`)).body.token;
-    const picture = await fetch(`${herald.url}${org}/files?name=picture.png`, {
-      method: "POST",
-      headers: { "Admin-Api-Key": herald.key, "Content-Type": "image/png" },
-      body: Bun.file(join(root, "docs/console/live-380-light.png")),
+    const org = await createOrganization(herald);
+    const cid = await org.conversation(["alice", "bob"], "welcome");
+    token = await org.token("bob");
+    const picture = Bun.file(join(root, "docs/console/live-380-light.png"));
+    const { file_id, name, size, content_type } = await filesOf(org).uploaded("picture.png", picture, {
+      type: "image/png",
     });
-    const { file_id, name, size, content_type } = await picture.json();
     attachment = { file_id, name, size, content_type };
-    const say = async (message: object) => {
-      const answer = await herald.admin("POST", "/admin/message", {
-        organizationId: "demo",
-        senderId: "alice",
-        message: { cid: "welcome", ...message },
-      });
-      expect([answer.status, answer.text]).toEqual([201, expect.any(String)]);
-    };
-    await say({ body: "A picture", attachments: [attachment] });
+    await org.sent("alice", { cid, body: "A picture", attachments: [attachment] });
 
     const page = await browser.newPage();
     const complaints: string[] = [];
     page.on("pageerror", (error) => complaints.push(String(error)));
     await page.goto(origin);
     await eventually(async () => {
-      const { body } = await herald.admin<{ items: unknown[] }>("GET", `${org}/users/bob/connections`);
+      const { body } = await herald.admin<{ items: unknown[] }>("GET", org.path("users", "bob", "connections"));
       return body.items.length > 0 || undefined;
     }, "the page to be connected");
-    await say({ body: "Hello, page" });
+    await org.sent("alice", { cid, body: "Hello, page" });
     await page.getByText(block.argument).waitFor();
     await page.close();
     expect(complaints).toEqual([]);

@@ -1,7 +1,7 @@
 import { about } from "../about.ts";
 import { type Html, html, trusted } from "./html.ts";
 import script from "./page-script.js" with { type: "text" };
-import { guidesPath, isGuide, searchDataPath, searchScriptPath } from "./paths.ts";
+import { guidesPath, isGuide, markdownPath, searchDataPath, searchScriptPath } from "./paths.ts";
 import stylesheet from "./style.css" with { type: "text" };
 
 /** An entry of the navigation. Links to the element with its `id`, or to another page. */
@@ -59,7 +59,7 @@ ${searchField}
 <nav class="side" aria-label="On this page">${listOf(entries)}</nav>
 <main id="main">
 ${main}
-${isGuide(path) ? undefined : html`<p class="quiet"><a href="${path}.md">Markdown</a></p>`}
+${isGuide(path) ? undefined : html`<p class="quiet"><a href="${markdownPath(path)}">Markdown</a></p>`}
 </main>
 </div>
 <script>${trusted(script)}</script>

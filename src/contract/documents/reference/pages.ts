@@ -7,10 +7,10 @@ import { featurePages, objectsOf } from "./feature-pages.ts";
 import { type GuideTexts, guidePages } from "./guide-pages.ts";
 import { httpPage } from "./http-page.ts";
 import { layOut, type Page } from "./layout.ts";
-import { isGuide } from "./paths.ts";
+import { isGuide, markdownPath } from "./paths.ts";
 import { realtimePage } from "./realtime-page.ts";
 import { type SearchData, searchData } from "./search-data.ts";
-import { markdownPath, toMarkdown } from "./to-markdown.ts";
+import { toMarkdown } from "./to-markdown.ts";
 
 /** What is below `/docs`: the HTML of pages by their paths, and what a reader searches. */
 export type Reference = { pages: Record<string, string>; search: SearchData };

@@ -6,11 +6,16 @@ import { guideKinds } from "../guides.ts";
 
 /** The routes of the pages, in HTML and in Markdown: of single ones, and of those for each name in a place of the path. */
 export const pageRoutes = [
-  ...["/docs", "/docs/guides", "/docs/realtime", "/docs/errors"].flatMap((path) => [path, `${path}.md`]),
+  ...["/docs", "/docs/guides", "/docs/realtime", "/docs/errors"].flatMap((path) => [path, markdownPath(path)]),
   "/docs/api/{feature}",
   "/docs/errors/{code}",
   "/docs/close-codes/{code}",
 ];
+
+/** Where a page is in Markdown. */
+export function markdownPath(path: string): string {
+  return `${path}.md`;
+}
 
 /** The page that lists the guides. */
 export const guidesPath = "/docs/guides";

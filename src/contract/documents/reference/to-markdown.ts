@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import { NodeHtmlMarkdown } from "node-html-markdown";
 import type { Page } from "./layout.ts";
+import { markdownPath } from "./paths.ts";
 
 const converter = new NodeHtmlMarkdown({ bulletMarker: "-", maxConsecutiveNewlines: 2 });
 
@@ -9,11 +10,6 @@ const headingOfItself = /(<h[1-6]>)<a href="#[^"]*">(.*?)<\/a>(?=<\/h[1-6]>)/gs;
 const summary = /<summary>(.*?)<\/summary>/gs;
 const linkInside = /(<a [^>]*href=")(\/[^"#]*)/g;
 const escapedUnderscore = /%5F|(?<=\w)\\_(?=\w)/g; // in addresses and within words, where Markdown needs no escape
-
-/** Where a page is in Markdown. */
-export function markdownPath(path: string): string {
-  return `${path}.md`;
-}
 
 /** A page of `/docs` in Markdown (GitHub's). Its links are relative, and lead to Markdown where `paths` has the page. */
 export function toMarkdown({ path, main }: Page, paths: ReadonlySet<string>): string {
